@@ -27,7 +27,7 @@ from xling.model.device import local_device
 from xling.model.encoder import Encoder
 from xling.pretrain.batches import Batches
 from xling.pretrain.config import Pretrain, Run
-from xling.pretrain.engine import Engine, compiled_loss, working_dtype
+from xling.pretrain.engine import Engine, compiled_losses, working_dtype
 from xling.pretrain.loop import Trainer, Workers
 from xling.pretrain.record import PACKAGES, device_name, measured_peak, useful_operations, utc
 from xling.pretrain.validate import Validation
@@ -228,7 +228,7 @@ def explore(size: str, small: str, device: torch.device, data: Path, seconds: fl
         backends = {}
     for shape in (size, small):
         for name, backend in {"as it comes": None, **backends}.items():
-            compiled_loss.cache_clear()  # the choice of backend is made while tracing
+            compiled_losses.cache_clear()  # the choice of backend is made while tracing
             torch._dynamo.reset()
             context: AbstractContextManager[Any] = nullcontext() if backend is None else sdpa_kernel([backend])
             label, began = f"{shape}, attention {name}", time.perf_counter()
@@ -236,7 +236,7 @@ def explore(size: str, small: str, device: torch.device, data: Path, seconds: fl
                 found[label] = our_rate(make_run(shape, (False, 0)), device, data, seconds)
             say(f"{label}: {found[label]:,.0f} tokens/s ({time.perf_counter() - began:.0f} s in all)")
             free()
-    compiled_loss.cache_clear()
+    compiled_losses.cache_clear()
     torch._dynamo.reset()
     for shape in (size, small):
         say(kernels(make_run(shape, (False, 0)), device, data))

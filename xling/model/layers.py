@@ -5,6 +5,7 @@ or separate, so one compiled graph serves every language and every sharing setti
 Shapes: b sequences of s tokens, width d, vocabulary size v (tables have v' >= v rows, see `ROWS`).
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -194,25 +195,47 @@ class Pick(torch.autograd.Function):
         return torch.cat([grad, grad.new_zeros(1, grad.shape[1])])[inverse], None, None
 
 
-def masked_loss(
-    path: Path,
-    rows: Tensor,
-    picks: Tensor,
-    inverse: Tensor,
-    targets: Tensor,
-    keys: Tensor | None,
-    shape: Shape,
-    training: bool = True,
-    tokens: Tensor | None = None,
-) -> Tensor:
-    """Return the mean loss of one batch, given its token vectors; layers compute in the precision of their weights.
+class LossInput(NamedTuple):
+    """A masked batch for the loss: its token vectors (b, s, d), its predictions, keys of dropout, and its tokens.
 
-    The softmax is computed only at the picked positions. A target of -100 marks an unused slot that the loss ignores.
+    A target of -100 marks an unused slot that the loss ignores. Only models with sentence vectors need the tokens.
     """
-    first = None if keys is None else keys[0]
-    states = embed_rows(path.embeddings, rows, shape, training, first, tokens).to(path.softmax_weight.dtype)
-    for number, weights in enumerate(path.layers):
-        own = None if keys is None else keys[1 + 2 * number : 3 + 2 * number]
-        states = layer(weights, states, shape, training, None, own)
-    picked = Pick.apply(states.view(-1, states.shape[-1]), picks, inverse)  # type: ignore[no-untyped-call]
-    return functional.cross_entropy(logits(path, picked).float(), targets)
+
+    rows: Tensor
+    picks: Tensor
+    inverse: Tensor
+    targets: Tensor
+    keys: Tensor | None = None
+    tokens: Tensor | None = None
+
+
+def masked_losses(
+    paths: Sequence[Path], batches: Sequence[LossInput], shape: Shape, apart: int, tied: bool, training: bool = True
+) -> list[Tensor]:
+    """Return the mean loss of each batch, given the path of its language; the softmax is only at picked positions.
+
+    The lowest `apart` layers run batch by batch. Above them the batches run together, as does the softmax if it is
+    `tied`, that is shared: small batches are limited by the number of kernels. Weights set the precision of a layer.
+    """
+    states, width = [], shape.width
+    for path, batch in zip(paths, batches, strict=True):
+        first = None if batch.keys is None else batch.keys[0]
+        embedded = embed_rows(path.embeddings, batch.rows, shape, training, first, batch.tokens)
+        states.append(embedded.to(path.softmax_weight.dtype))
+    for number in range(shape.layers):
+        if number == apart and len(states) > 1:
+            states = [torch.cat(states)]
+        for place, (path, batch) in enumerate(zip(paths[: len(states)], batches, strict=False)):
+            own = None if batch.keys is None else batch.keys[1 + 2 * number : 3 + 2 * number]
+            states[place] = layer(path.layers[number], states[place], shape, training, None, own)
+    flat = torch.cat([part.view(-1, width) for part in states]) if len(states) > 1 else states[0].view(-1, width)
+    parts = torch.split(flat, [batch.rows.shape[0] * batch.rows.shape[1] for batch in batches])
+    picked = [
+        Pick.apply(part, batch.picks, batch.inverse)  # type: ignore[no-untyped-call]
+        for part, batch in zip(parts, batches, strict=True)
+    ]
+    if tied and len(picked) > 1:
+        scores = torch.split(logits(paths[0], torch.cat(picked)), [len(part) for part in picked])
+    else:
+        scores = tuple(logits(path, part) for path, part in zip(paths, picked, strict=True))
+    return [functional.cross_entropy(own.float(), batch.targets) for own, batch in zip(scores, batches, strict=True)]

@@ -1,14 +1,16 @@
 """The computation of an update: losses and gradients of micro-batches, then one optimiser step.
 
 On a GPU with sequences of fixed length, the loss is compiled once for all languages, and micro-batches and steps are
-captured as CUDA graphs and replayed, because small models are limited by kernel launches, not by arithmetic. The owner
-of a parameter is a language or `shared`. A micro-batch has one graph per language and set of owners that get their
-first gradients of the update (copied, not added); a step has one graph per set of owners. On a CPU, everything runs
-eagerly with one thread per process.
+captured as CUDA graphs and replayed, because small models are limited by kernel launches, not by arithmetic. For the
+same reason, small micro-batches of different languages are computed together. The owner of a parameter is a language or
+`shared`. Micro-batches have one graph per set of languages and set of owners that get their first gradients of the
+update (copied, not added); a step has one graph per set of owners. On a CPU, everything runs eagerly with one thread
+per process, one micro-batch after the other.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from operator import attrgetter
 
 import torch
 from torch import Tensor
@@ -16,12 +18,13 @@ from torch import Tensor
 from xling.model.config import SHARED, Shape
 from xling.model.device import Replay, generator, half_type
 from xling.model.encoder import Encoder
-from xling.model.layers import draw_keys, masked_loss
+from xling.model.layers import LossInput, draw_keys, masked_losses
 from xling.pretrain.batches import Batch, capacity, unpack
 from xling.pretrain.config import Pretrain
-from xling.pretrain.optimiser import Optimiser, working_path
+from xling.pretrain.optimiser import Optimiser, Trained, working_path
 
 TRAIL = 4096  # number of losses that the device stores until they must be checked
+TOGETHER = 16_384  # most tokens of micro-batches that are computed together; larger ones fill a GPU by themselves
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -33,12 +36,27 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
 
 
 @cache
-def compiled_loss(shape: Shape) -> Callable[..., Tensor]:
-    """Return the loss compiled as one graph, which all engines of a process share.
+def compiled_losses(shape: Shape, apart: int, tied: bool) -> Callable[..., list[Tensor]]:
+    """Return the losses compiled as one graph, which all engines of a process share.
 
     Compiling layer by layer takes a third of the time, but was measured to make training 2% slower.
     """
-    return torch.compile(partial(masked_loss, shape=shape), dynamic=False, fullgraph=True)
+    losses = partial(masked_losses, shape=shape, apart=apart, tied=tied)
+    return torch.compile(losses, dynamic=False, fullgraph=True)
+
+
+def together(batches: Sequence[Batch], most: int) -> list[list[Batch]]:
+    """Return micro-batches in groups of different languages with at most `most` tokens, or one micro-batch each."""
+    groups: list[list[Batch]] = []
+    for batch in batches:
+        for group in groups:
+            tokens = sum(other.tokens.numel() for other in (*group, batch))
+            if tokens <= most and batch.language not in map(attrgetter("language"), group):
+                group.append(batch)
+                break
+        else:
+            groups.append([batch])
+    return [sorted(group, key=attrgetter("language")) for group in groups]
 
 
 class Engine:
@@ -50,23 +68,17 @@ class Engine:
         self.captures = device.type == "cuda" and settings.sequences == "streams"
         self.optimiser = Optimiser(encoder, settings, device, dtype, compiled=self.captures)
         codes, shape = encoder.config.languages, encoder.config.shape
-        made = [working_path(encoder, self.optimiser, i) for i in range(len(codes))]
-        self.paths = [(path, [leaf for leaf, _, _ in trained]) for path, trained in made]
-        # For each language, owner (0 shared, 1 the language itself) and type: the indices of trained tensors and the
-        # buffers of their gradients, which one kernel copies or adds.
-        self.groups: list[dict[tuple[int, torch.dtype], tuple[list[int], list[Tensor]]]] = [{} for _ in codes]
-        for groups, (_, trained) in zip(self.groups, made, strict=True):
-            for number, (leaf, place, owner) in enumerate(trained):
-                numbers, places = groups.setdefault((int(owner != SHARED), leaf.dtype), ([], []))
-                numbers.append(number)
-                places.append(place)
+        known: dict[str, Trained] = {}
+        self.paths = [working_path(encoder, self.optimiser, i, known) for i in range(len(codes))]
         owners = [encoder.config.embedding_owner(code) for code in codes]
         parts = [(self.optimiser.owned[owner], f"embeddings.{owner}.token") for owner in owners]
         # The float32 token table of each language and the buffer of its gradient.
         self.tables = [(part.view(part.weights, name), part.view(part.grads, name)) for part, name in parts]
-        self.loss = compiled_loss(shape) if self.captures else partial(masked_loss, shape=shape)
+        apart, tied = encoder.config.separate.layers, not encoder.config.separate.embeddings
+        plain = partial(masked_losses, shape=shape, apart=apart, tied=tied)
+        self.losses = compiled_losses(shape, apart, tied) if self.captures else plain
         self.replay = Replay(self.captures, empty_cache=True)
-        self.inputs: dict[int, Tensor] = {}
+        self.inputs: dict[tuple[int, int], Tensor] = {}
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
         self.counted = torch.zeros(1 + 2 * len(codes), device=device)
         self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # rows: loss sums, batch counts
@@ -88,17 +100,20 @@ class Engine:
         rows = max(1, self.settings.micro_batch_tokens // self.settings.length)
         return capacity(rows * self.settings.length, self.settings.mask_rate) if self.captures else None
 
-    def accumulate(self, batch: Batch) -> None:
-        """Add the gradients of one micro-batch to the gradients of the update."""
-        own = self.encoder.config.languages[batch.language]
-        fresh = tuple(owner not in self.filled for owner in (SHARED, own))
-        self.filled |= {SHARED, own} & self.optimiser.owned.keys()
-        self.random.manual_seed(batch.seed)
-        if self.captures:
-            batch = self._on_device(batch)
-        elif self.device.type != "cpu":
-            batch = unpack(batch.packed.to(self.device), batch.language, batch.seed, *batch.tokens.shape)
-        self.replay(("micro", batch.language, fresh, batch.tokens.shape), partial(self._micro, batch, fresh))
+    def accumulate(self, batches: Sequence[Batch]) -> None:
+        """Add the gradients of micro-batches to the gradients of the update."""
+        for group in together(batches, TOGETHER if self.captures else 0):
+            languages = tuple(batch.language for batch in group)
+            owners = SHARED, *(self.encoder.config.languages[language] for language in languages)
+            fresh = tuple(owner for owner in owners if owner not in self.filled)
+            self.filled |= set(owners) & self.optimiser.owned.keys()
+            self.random.manual_seed(group[0].seed)
+            if self.captures:
+                group = [self._on_device(place, batch) for place, batch in enumerate(group)]
+            elif self.device.type != "cpu":
+                group = [unpack(b.packed.to(self.device), b.language, b.seed, *b.tokens.shape) for b in group]
+            shapes = [batch.tokens.shape for batch in group]
+            self.replay(("micro", languages, fresh, *shapes), partial(self._micro, group, fresh))
 
     def step(self, update: int, present: Sequence[str], rate: float) -> None:
         """Update the weights of the owners in `present` with the gradients accumulated since the last step."""
@@ -130,21 +145,32 @@ class Engine:
                 self.optimiser.owned[owner].grads.zero_()
         return [self.optimiser.owned[owner].grads for owner in present]
 
-    def _micro(self, batch: Batch, fresh: tuple[bool, ...]) -> None:
-        path, leaves = self.paths[batch.language]
-        table, grads = self.tables[batch.language]
-        rows = table[batch.tokens].requires_grad_()
-        keys = draw_keys(self.encoder.config.shape, self.device)
-        tokens = batch.tokens if self.encoder.config.shape.sentences else None
-        loss = self.loss(path, rows, batch.picks, batch.inverse, batch.targets, keys, tokens=tokens)
+    def _micro(self, batches: Sequence[Batch], fresh: Sequence[str]) -> None:
+        """Add the gradients of micro-batches that are computed together; those of the owners in `fresh` are copied."""
+        shape, masked = self.encoder.config.shape, []
+        paths, trained = zip(*(self.paths[batch.language] for batch in batches), strict=True)
+        for batch in batches:
+            rows = self.tables[batch.language][0][batch.tokens].requires_grad_()
+            keys, tokens = draw_keys(shape, self.device), batch.tokens if shape.sentences else None
+            masked.append(LossInput(rows, batch.picks, batch.inverse, batch.targets, keys, tokens))
+        losses = self.losses(paths, masked)
+        known = {name: tensors for own in trained for name, tensors in own.items()}
         share = self.share if self.optimiser.scale is None else self.share * self.optimiser.scale
-        *found, by_row = torch.autograd.grad(loss * share, [*leaves, rows])
-        for (own, _), (numbers, places) in self.groups[batch.language].items():
-            put = torch._foreach_copy_ if fresh[own] else torch._foreach_add_
-            put(places, [found[i] for i in numbers])
-        grads.index_add_(0, batch.tokens.view(-1), by_row.flatten(0, 1))
-        by_loss, by_batch = self.shares[batch.language]
-        self.counted.addcmul_(by_loss, loss.detach()).add_(by_batch)
+        leaves = [leaf for leaf, _, _ in known.values()]
+        found = torch.autograd.grad(sum(losses[1:], losses[0]) * share, [*leaves, *(one.rows for one in masked)])
+        # One kernel copies or adds all gradients of the same owner and type.
+        groups: dict[tuple[str, torch.dtype], tuple[list[Tensor], list[Tensor]]] = {}
+        for (leaf, place, owner), gradient in zip(known.values(), found, strict=False):
+            places, gradients = groups.setdefault((owner, leaf.dtype), ([], []))
+            places.append(place)
+            gradients.append(gradient)
+        for (owner, _), (places, gradients) in groups.items():
+            put = torch._foreach_copy_ if owner in fresh else torch._foreach_add_
+            put(places, gradients)
+        for batch, by_row, loss in zip(batches, found[len(leaves) :], losses, strict=True):
+            self.tables[batch.language][1].index_add_(0, batch.tokens.view(-1), by_row.flatten(0, 1))
+            by_loss, by_batch = self.shares[batch.language]
+            self.counted.addcmul_(by_loss, loss.detach()).add_(by_batch)
 
     def _step(self, present: Sequence[str]) -> None:
         """Step the optimiser and store the loss on the device: each launch outside a CUDA graph makes the GPU wait."""
@@ -153,9 +179,10 @@ class Engine:
         self.slot.add_(1).remainder_(TRAIL)
         self.total.zero_()
 
-    def _on_device(self, batch: Batch) -> Batch:
-        if len(batch.packed) not in self.inputs:
-            self.inputs[len(batch.packed)] = torch.empty_like(batch.packed, device=self.device)
-        place = self.inputs[len(batch.packed)]
+    def _on_device(self, number: int, batch: Batch) -> Batch:
+        key = number, len(batch.packed)
+        if key not in self.inputs:
+            self.inputs[key] = torch.empty_like(batch.packed, device=self.device)
+        place = self.inputs[key]
         place.copy_(batch.packed, non_blocking=True)
         return unpack(place, batch.language, batch.seed, *batch.tokens.shape)

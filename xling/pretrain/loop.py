@@ -163,9 +163,8 @@ class Trainer:
     def update(self, languages: list[int], batches: list[Batch]) -> None:
         """Do one update with the batches of this process; `languages` are those of all processes' micro-batches."""
         engine, update = self.engine, self.state.update
-        for batch in batches:
-            engine.accumulate(batch)
-            self.new_tokens += batch.tokens.numel()
+        engine.accumulate(batches)
+        self.new_tokens += sum(batch.tokens.numel() for batch in batches)
         present = engine.present(languages)
         if self.workers.world > 1:
             self.workers.add(engine.gradients(present))

@@ -138,22 +138,27 @@ def measure(grads: list[Tensor], clip: float) -> tuple[Tensor, Tensor]:
     return norm, torch.clamp(norm / clip, min=1.0)
 
 
-def working_path(encoder: Encoder, optimiser: Optimiser, language: int) -> tuple[Path, list[Trained]]:
-    """Return the path of a language in the working precision, and its trained tensors.
+def working_path(
+    encoder: Encoder, optimiser: Optimiser, language: int, known: dict[str, Trained]
+) -> tuple[Path, dict[str, Trained]]:
+    """Return the path of a language in the working precision, and its trained tensors by name.
 
     Embeddings stay in float32 up to their sum; the softmax uses the token table in the working precision. The caller
-    looks up the token vectors, so the token table is among the trained tensors only as the softmax weight.
+    looks up the token vectors, so the token table is among the trained tensors only as the softmax weight. `known` has
+    the trained tensors of all languages so far: a shared parameter is the same tensor in all paths.
     """
     names = {id(parameter): name for name, parameter in encoder.named_parameters()}
     master = encoder.path(language)
-    trained: list[Trained] = []
+    trained: dict[str, Trained] = {}
 
     def train(tensor: Tensor, working: bool = True) -> Tensor:
         name = names[id(tensor)]
-        part = optimiser.owned[owner_of(name)]
-        leaf = part.view(part.working, name).detach().requires_grad_() if working else tensor
-        trained.append((leaf, part.view(part.grads, name), owner_of(name)))
-        return leaf
+        if name not in known:
+            part = optimiser.owned[owner_of(name)]
+            leaf = part.view(part.working, name).detach().requires_grad_() if working else tensor
+            known[name] = leaf, part.view(part.grads, name), owner_of(name)
+        trained[name] = known[name]
+        return known[name][0]
 
     token, *others = master.embeddings
     embeddings = EmbeddingWeights(token, *(None if part is None else train(part, working=False) for part in others))  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from xling.core.errors import InputError, XlingError
 from xling.core.seeds import numpy_rng
 from xling.data.parallel import read_aligned
 from xling.model.encoder import Encoder
-from xling.model.layers import masked_loss
+from xling.model.layers import LossInput, masked_losses
 from xling.model.similarity import linear_cka
 from xling.pretrain.batches import Batch, Ids, Tables, line_lengths, make_batch, mask_fixed, read_lines, unpack
 from xling.pretrain.config import Pretrain, Run
@@ -53,9 +53,9 @@ class Validation:
             total = torch.zeros((), device=engine.device, dtype=torch.float64)
             for batch in batches:
                 batch = unpack(batch.packed.to(engine.device), batch.language, 0, *batch.tokens.shape)
-                rows, where = table[batch.tokens], (batch.picks, batch.inverse, batch.targets)
+                masked = LossInput(table[batch.tokens], batch.picks, batch.inverse, batch.targets, None, batch.tokens)
                 with torch.no_grad():
-                    loss = masked_loss(path, rows, *where, None, shape, training=False, tokens=batch.tokens)
+                    (loss,) = masked_losses([path], [masked], shape, 0, tied=True, training=False)
                 total += loss.double() * len(batch.picks)
             found.append(float(total.item()) / sum(len(batch.picks) for batch in batches))
         return found

@@ -10,7 +10,7 @@ from toy_runs import STILL, make, plain_loss, read, separated, state_of, train
 
 from xling.model.adam import fused_adam, move, tick
 from xling.model.encoder import Encoder
-from xling.pretrain.engine import TRAIL
+from xling.pretrain.engine import TRAIL, together
 from xling.pretrain.optimiser import learning_rate, measure
 
 WIDE = {"shape__width": 64, "shape__feedforward": 128, "shape__heads": 2}
@@ -61,7 +61,7 @@ def test_an_absent_language_stands_still(toy, tmp_path, separate, device):
     before, english = state_of(engine, "fr"), state_of(engine, "en")  # of a shared model the language vector alone
     positions = engine.encoder.path(1).embeddings.position.detach().clone()
     for update in range(6, 10):  # on a GPU, later steps are replayed
-        engine.accumulate(batches.batch(update, 0, 0, engine.places))
+        engine.accumulate([batches.batch(update, 0, 0, engine.places)])
         present = engine.present([0])
         assert set(present) == {"en", "shared"}
         engine.step(update, present, 1e-2)
@@ -116,7 +116,7 @@ def test_the_trail_goes_on_where_a_run_resumes(toy, tmp_path):
     _, engine, batches = make(toy, tmp_path)
     seen = {}
     for update in (7, 8, TRAIL + 2):
-        engine.accumulate(batches.batch(update, 0, 0))
+        engine.accumulate([batches.batch(update, 0, 0)])
         seen[update] = engine.total.item()
         engine.step(update, engine.present([0]), 1e-3)
     assert [engine.trail[update % TRAIL].item() for update in seen] == list(seen.values())
@@ -131,7 +131,7 @@ def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy, tmp_path):
     scale.fill_(1024.0)
     for update, spoilt, expected in ((0, False, 1024.0), (1, True, 512.0)):
         weights = shared.weights.clone()
-        engine.accumulate(batches.batch(update, 0, 0))
+        engine.accumulate([batches.batch(update, 0, 0)])
         if spoilt:
             shared.grads[5] = float("inf")
         engine.step(update, engine.present([0]), 1e-3)
@@ -141,17 +141,37 @@ def test_fp16_skips_a_step_that_overflows_and_lowers_its_scale(toy, tmp_path):
 
 
 @every_separation
-def test_work_done_once_can_be_replayed(toy, tmp_path, separate, monkeypatch):
-    """A captured graph repeats what was done when it was recorded; here the first call of each kind is repeated."""
-    run, plain, batches = make(toy, tmp_path, **separated(separate))
-    _, replayed, _ = make(toy, tmp_path, **separated(separate))
+@pytest.mark.parametrize("most", [0, 16_384])
+def test_work_done_once_can_be_replayed(toy, tmp_path, separate, most, monkeypatch):
+    """A captured graph repeats what was done when it was recorded; here the first call of each kind is repeated.
+
+    Languages that are computed together have the losses and gradients that they have one after the other; their
+    dropout differs.
+    """
+    monkeypatch.setattr("xling.pretrain.engine.TOGETHER", most)
+    changes = separated(separate) | (STILL if most else {})
+    run, plain, batches = make(toy, tmp_path, **changes)
+    _, replayed, _ = make(toy, tmp_path, **changes)
     recorded: dict[Any, Any] = {}
     monkeypatch.setattr(replayed, "captures", True)  # batches are filled up to a fixed size then
     monkeypatch.setattr(replayed, "replay", lambda key, work: recorded.setdefault(key, work)())
     assert train(run, replayed, batches, range(8)) == pytest.approx(train(run, plain, batches, range(8)), rel=1e-5)
-    kinds = {key[:3] for key in recorded if key[0] == "micro"}
-    fresh = [(True, True), (False, True), (False, False)]  # first of the update; first of its language; neither
-    assert kinds == {("micro", language, firsts) for language in (0, 1) for firsts in fresh}
+    kinds = {key[1:3] for key in recorded if key[0] == "micro"}
+    alone = {((i,), fresh) for i, code in enumerate(("en", "fr")) for fresh in (("shared", code), (code,), ())}
+    if most:  # the languages of an update may be one alone
+        assert {((0, 1), ("shared", "en", "fr")), ((0, 1), ())} == kinds - alone
+    else:  # first of the update; first of its language; neither
+        assert kinds == alone
+
+
+def test_only_small_micro_batches_of_different_languages_are_computed_together(toy, tmp_path):
+    _, _, batches = make(toy, tmp_path)
+    micro = [batches.batch(0, number, language) for number, language in enumerate((1, 0, 1, 1, 0))]
+    tokens = micro[0].tokens.numel()
+    numbers = [
+        [[micro.index(batch) for batch in group] for group in together(micro, most)] for most in (2 * tokens, tokens)
+    ]
+    assert numbers == [[[1, 0], [4, 2], [3]], [[0], [1], [2], [3], [4]]]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +210,7 @@ def test_dropout_differs_by_update_and_repeats_by_seed(toy, tmp_path):
     _, engine, batches = make(toy, tmp_path, torch.bfloat16, "cuda:0", **WIDE, pretrain__micro_batches=1)
     batch, losses = batches.batch(0, 0, 0, engine.places), []
     for seed in (1, 2, 1, 2, 1, 2):  # eager, captured, then replayed
-        engine.accumulate(batch._replace(seed=seed))
+        engine.accumulate([batch._replace(seed=seed)])
         losses.append(engine.total.item())
         engine.total.zero_()
         engine.filled.clear()

@@ -177,8 +177,9 @@ def train(run, engine, batches, updates):
     losses = []
     for update in updates:
         languages = batches.languages(update)
-        for micro, language in enumerate(languages):
-            engine.accumulate(batches.batch(update, micro, language, engine.places))
+        engine.accumulate(
+            [batches.batch(update, micro, language, engine.places) for micro, language in enumerate(languages)]
+        )
         engine.step(update, engine.present(languages), learning_rate(update, run.pretrain))
         losses.append(engine.trail[update].item())
     return losses
