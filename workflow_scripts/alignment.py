@@ -1,4 +1,4 @@
-"""Section 5 of a study, Figures 4 to 8: the encoders to compare, the texts that they read, and the jobs."""
+"""Section 5 of the paper, Figures 4 to 8: the encoders to compare, the texts that they read, and the jobs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,9 +21,9 @@ RECORDS = {"words": ["figure4a", "figure4b"], "sentences": ["figure6"], "cka": [
 
 @dataclass(frozen=True)
 class Alignment:
-    """Figures 4, 6 and 7: their analyses (words, sentences, cka), one job per seed, and the models they compare.
+    """Figures 4, 6 and 7: their analyses (words, sentences, cka) and the models they compare.
 
-    The name of a job has the analysis and the seed: words.s1.
+    There is one job for each analysis and seed, and it is named after them, for example words.s1.
     """
 
     study: "Study"
@@ -39,7 +39,7 @@ class Alignment:
 
     @cached_property
     def jobs(self) -> list[str]:
-        """The jobs that have at least one language."""
+        """The jobs that have encoders to compare."""
         seeds = sorted({model.seed for model in self.study.models.values()})
         return [job for analysis in RECORDS for seed in seeds if self.compared(job := f"{analysis}.s{seed}")]
 
@@ -61,7 +61,7 @@ class Alignment:
         return self.study.results / f"states/{model}"
 
     def compared(self, job: str) -> dict[str, Path]:
-        """Return the states.json of each encoder that a job compares; only cka (Figure 7) has bilingual ones."""
+        """Return the states.json of each encoder that a job compares; bilingual ones are only in cka (Figure 7)."""
         found: list[str] = []
         for code in self.languages(analysis_of(job)):
             both, alone = self._encoders(code, job)
@@ -82,7 +82,7 @@ class Alignment:
         return parallel | {f"tatoeba-{other}:{languages[0]}": path for other, path in tests.items()}
 
     def test_sets(self, model: str) -> list[str]:
-        """Return the languages whose test sets a model reads: all for the source language, otherwise only its own."""
+        """Return the languages whose test sets a model reads: all, only its own, or none for a bilingual one."""
         code = self._own_language(model)
         return [other for other in self.languages("sentences") if code in (self.study.source, other)]
 
@@ -107,7 +107,7 @@ class Alignment:
         return [*self.sentences(model).values(), *([text] if text else [])]
 
     def flags(self, model: str) -> str:
-        """Return the flags of xling.align.represent_encoder that name the texts of an encoder."""
+        """Return flags of xling.align.represent_encoder: the texts, and whether the untrained twin reads them too."""
         parts, text = [named_flags("--sentences", self.sentences(model))], self.text(model)
         if text:
             (lines, words), ends = self.word_options()
@@ -116,7 +116,7 @@ class Alignment:
         return " ".join([*parts, *(["--untrained"] if self._own_language(model) else [])])
 
     def word_options(self) -> tuple[list[int], bool]:
-        """Return the numbers of lines to read and of words to keep, and whether `</s>` ends sentences within a line."""
+        """Return how many lines to read and how many words to keep, and whether `</s>` ends sentences within a line."""
         config = self.study.config
         sizes = [config["align"][key] for key in ("word_sentences", "word_vocabulary")]
         return sizes, config["bpe"]["sentence_ends"]
@@ -163,7 +163,7 @@ class Alignment:
         }
 
     def _columns(self, code: str, job: str) -> list[dict[str, Any]]:
-        """Return the columns of a pair in Figure 7; in `random`, only the second language's encoder is untrained."""
+        """Return the comparisons of a pair for Figure 7; in `random`, only the second encoder is untrained."""
         source, (both, alone) = self.study.source, self._encoders(code, job)
         one = {source: both, code: both} if both else {}
         columns = {"bilingual": (one, "trained"), "monolingual": (alone, "trained"), "random": (alone, "untrained")}
@@ -175,7 +175,7 @@ class Alignment:
         return rows
 
     def _encoders(self, code: str, job: str) -> tuple[str | None, dict[str, str]]:
-        """Return a pair's bilingual model and its two monolingual models with the seed of a job, if there are any."""
+        """Return a pair's bilingual model (or None) and both monolingual models (or none), with the seed of a job."""
         both = [model.name for model in self._bilingual(code) if model.seed == seed_of(job)]
         groups = {c: self.study.groups.get(f"{c}.{MONO}", []) for c in (self.study.source, code)}
         alone = {c: model.name for c, models in groups.items() for model in models if model.seed == seed_of(job)}
@@ -209,7 +209,7 @@ def seed_of(job: str) -> int:
 
 @dataclass(frozen=True)
 class Job:
-    """One source encoder and all languages that it is tested on; `models` has the source language first."""
+    """A source encoder, and the encoder of each language that is tested; `models` has the source language first."""
 
     name: str
     seed: int
@@ -225,7 +225,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Contextual:
-    """Figures 5 and 8 of a study: models of the source language are paired with models of the same seed."""
+    """Figures 5 and 8: transfer from the source language's monolingual model to others, and within Default models."""
 
     study: "Study"
 
@@ -233,7 +233,8 @@ class Contextual:
     def jobs(self) -> dict[str, Job]:
         """All jobs by name; empty if the study lacks the models or the tasks.
 
-        Monolingual encoders use a map, Default models also none. Each has a floor: the same encoder, untrained.
+        Monolingual encoders are tested with a map only, Default models with and without one. Each has a floor: the same
+        encoder, untrained.
         """
         source, found = self.study.source, []
         for seed in self.study.config["study"]["seeds"] if self.targets() and self.tasks() else []:
@@ -280,11 +281,11 @@ class Contextual:
         return self.study.encoder_files(self.jobs[name].models.values(), self.jobs[name].untrained)
 
     def expected(self, name: str) -> str:
-        """Return the arguments of `workflow_scripts.expect`, which check a job's encoders by their hashes."""
+        """Return the arguments of `workflow_scripts.expect`: each encoder file of a job with the hash it must have."""
         return self.study.expected(self.jobs[name].models.values(), self.jobs[name].untrained)
 
     def texts(self, name: str) -> list[str]:
-        """Return every vocabulary, text, link and task file that a job reads."""
+        """Return every vocabulary, parallel text, word-alignment and task file that a job reads."""
         plan = self.plan(name)
         found = []
         for files in plan["languages"].values():

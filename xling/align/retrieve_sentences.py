@@ -7,9 +7,10 @@ states, the sentence set that the map is fitted on, and the sentence set that is
 {"source": "en", "seed": 1, "config": "…", "languages": {"fr": {"states": {"en": "states/en.mono.s1",
 "fr": "states/fr.mono.s1"}, "fit": "parallel", "test": "tatoeba-fr"}}}
 
-Row i of one side is the translation of row i of the other. Without the map, vectors are compared unchanged. With the
-map, both sides are normalised and the source side is mapped; means and map are fitted on another parallel set.
-The map is orthogonal, so mapping the target side onto the source instead would give the same cosines.
+`config` is a hash that is copied into the result. Row i of one side is the translation of row i of the other. Vectors
+are compared twice: unchanged, and after both sides are normalised and an orthogonal map is applied to the source side.
+The map, and the means that are subtracted to normalise, come from another parallel set. As the map is orthogonal,
+mapping the target side onto the source instead would give the same cosines.
 """
 
 from typing import Any
@@ -40,7 +41,7 @@ class Language(Compared):
 
 @record
 class Plan(ComparisonPlan):
-    """All target languages."""
+    """The inputs for all target languages."""
 
     languages: dict[str, Language]
 

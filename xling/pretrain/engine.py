@@ -1,11 +1,13 @@
 """The computation of an update: losses and gradients of micro-batches, then one optimiser step.
 
-On a GPU with sequences of fixed length, the loss is compiled once for all languages, and micro-batches and steps are
-captured as CUDA graphs and replayed, because small models are limited by kernel launches, not by arithmetic. For the
-same reason, small micro-batches of different languages are computed together. The owner of a parameter is a language or
-`shared`. Micro-batches have one graph per set of languages and set of owners that get their first gradients of the
-update (copied, not added); a step has one graph per set of owners. On a CPU, everything runs eagerly with one thread
-per process, one micro-batch after the other.
+Small models are limited by kernel launches, not by arithmetic. On a GPU with sequences of fixed length, small
+micro-batches of different languages are therefore computed together, the loss is compiled (once for each number of
+micro-batches and each vocabulary size), and micro-batches and steps are captured as CUDA graphs and replayed.
+
+Each parameter has an owner: a language, or `shared`. The first gradients that an owner gets in an update are copied
+into its buffer, later ones are added. There is one graph for each set of languages and set of owners whose gradients
+are copied, and one for each set of owners that a step updates. In all other cases everything runs eagerly, one
+micro-batch after the other; on a CPU, each process uses one thread.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,8 +25,8 @@ from xling.pretrain.batches import Batch, capacity, unpack
 from xling.pretrain.config import Pretrain
 from xling.pretrain.optimiser import Optimiser, Trained, working_path
 
-TRAIL = 4096  # number of losses that the device stores until they must be checked
-TOGETHER = 16_384  # most tokens of micro-batches that are computed together; larger ones fill a GPU by themselves
+TRAIL = 4096  # number of updates whose losses the device keeps; older ones are overwritten
+TOGETHER = 16_384  # limit on the tokens of a group of micro-batches; larger micro-batches fill a GPU by themselves
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -37,7 +39,7 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
 
 @cache
 def compiled_losses(shape: Shape, apart: int, tied: bool) -> Callable[..., list[Tensor]]:
-    """Return the losses compiled as one graph, which all engines of a process share.
+    """Return the compiled loss function, which all engines of a process with these arguments share.
 
     Compiling layer by layer takes a third of the time, but was measured to make training 2% slower.
     """
@@ -46,7 +48,7 @@ def compiled_losses(shape: Shape, apart: int, tied: bool) -> Callable[..., list[
 
 
 def together(batches: Sequence[Batch], most: int) -> list[list[Batch]]:
-    """Return micro-batches in groups of different languages with at most `most` tokens, or one micro-batch each."""
+    """Group micro-batches: one per language and at most `most` tokens in a group; a larger micro-batch is alone."""
     groups: list[list[Batch]] = []
     for batch in batches:
         for group in groups:
@@ -63,7 +65,7 @@ class Engine:
     """Trains one encoder on one device."""
 
     def __init__(self, encoder: Encoder, settings: Pretrain, device: torch.device, dtype: torch.dtype) -> None:
-        """Take over the parameters of an encoder."""
+        """Move the parameters of an encoder into the optimiser's flat buffers, which training then updates."""
         self.encoder, self.settings, self.device, self.dtype = encoder.train(), settings, device, dtype
         self.captures = device.type == "cuda" and settings.sequences == "streams"
         self.optimiser = Optimiser(encoder, settings, device, dtype, compiled=self.captures)
@@ -82,7 +84,8 @@ class Engine:
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
         self.counted = torch.zeros(1 + 2 * len(codes), device=device)
         self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # rows: loss sums, batch counts
-        self.shares = torch.zeros(len(codes), 2, 1 + 2 * len(codes))  # to update `counted`: loss factors, counts
+        # For each language, two rows over `counted`: factors of its loss, and the counts to add.
+        self.shares = torch.zeros(len(codes), 2, 1 + 2 * len(codes))
         self.shares[:, 0, 0] = 1.0 / settings.micro_batches
         for i in range(len(codes)):
             self.shares[i, 0, 1 + i] = self.shares[i, 1, 1 + len(codes) + i] = 1.0
@@ -96,7 +99,7 @@ class Engine:
 
     @property
     def places(self) -> int | None:
-        """Return the number of prediction slots of a batch, or None if batch sizes may vary."""
+        """Return the number of prediction slots of a batch, or None if no CUDA graph needs a fixed number."""
         rows = max(1, self.settings.micro_batch_tokens // self.settings.length)
         return capacity(rows * self.settings.length, self.settings.mask_rate) if self.captures else None
 
@@ -139,14 +142,14 @@ class Engine:
         return [owner for owner in self.optimiser.owned if owner == SHARED or owner in codes]
 
     def gradients(self, present: Sequence[str]) -> list[Tensor]:
-        """Return the flat gradients of owners for summing over processes; owners without gradients here get zeros."""
+        """Return the flat gradients of owners for summing over processes; an owner without any here has zeros."""
         for owner in present:
             if owner not in self.filled:
                 self.optimiser.owned[owner].grads.zero_()
         return [self.optimiser.owned[owner].grads for owner in present]
 
     def _micro(self, batches: Sequence[Batch], fresh: Sequence[str]) -> None:
-        """Add the gradients of micro-batches that are computed together; those of the owners in `fresh` are copied."""
+        """Compute micro-batches together; gradients of owners in `fresh` replace the buffers', others are added."""
         shape, masked = self.encoder.config.shape, []
         paths, trained = zip(*(self.paths[batch.language] for batch in batches), strict=True)
         for batch in batches:
@@ -173,7 +176,7 @@ class Engine:
             self.counted.addcmul_(by_loss, loss.detach()).add_(by_batch)
 
     def _step(self, present: Sequence[str]) -> None:
-        """Step the optimiser and store the loss on the device: each launch outside a CUDA graph makes the GPU wait."""
+        """Step the optimiser and store the loss, both in one CUDA graph: a launch outside would make the GPU wait."""
         self.norm.copy_(self.optimiser.step(present))
         self.trail.index_copy_(0, self.slot, self.total.view(1))
         self.slot.add_(1).remainder_(TRAIL)

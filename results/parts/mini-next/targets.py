@@ -15,7 +15,8 @@ from workflow_scripts.config import read_config  # noqa: E402
 from workflow_scripts.study import Study  # noqa: E402
 
 PRESETS = [ROOT / name for name in ("config.yaml", "presets/mini.yaml", "presets/overlays/mini-next.yaml")]
-TEXT = {"split_corpus", "train_bpe", "build_vocabulary", "prepare_task", "prepare_tatoeba", "prepare_parallel", "build_dictionary", "align_words"}  # fmt: skip
+TEXT = {"split_corpus", "train_bpe", "build_vocabulary", "build_dictionary", "align_words"}
+TEXT |= {"prepare_task", "prepare_tatoeba", "prepare_parallel"}
 IN_PARTS = {"pretrain", "fine_tune", "audit_anchors", "transfer_contextual", "retrieve_sentences", "compare_encoders"}
 
 
