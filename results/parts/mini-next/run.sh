@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh SECONDS OUT: see README.md. START=no only lays out; SHARE: jobs on the GPU; WEIGHTS: models to copy to OUT.
 set -u
-seconds=$1 out=$2 end=$((SECONDS + $1)) here=$(dirname "$0") python=${PYTHON:-python3}
+out=$2 end=$((SECONDS + $1)) here=$(dirname "$0") python=${PYTHON:-python3}
 if [ -f .gpu/site.tar.xz ]; then
     [ -d .gpu/site ] || { mkdir .gpu/site && tar xJf .gpu/site.tar.xz -C .gpu/site; }
     export PYTHONPATH=$PWD/.gpu/site
@@ -10,21 +10,32 @@ export XLING_DATA=$PWD/.gpu/data XLING_COMMIT=$(cat .gpu/commit) XLING_GPU_SHARE
 export GIT_DIR=/nonexistent # the copy may have the git data of another commit
 $python "$here/pack.py" --unpack .gpu || exit 1
 echo "laid out after $SECONDS s"
-if [ "${START:-yes}" = yes ] && [ ! -f .gpu/snakemake.pid ]; then
+[ "${START:-yes}" = yes ] || exit 0
+
+wave() { # one Snakemake per wave; returns once it ends or all of its trainings have begun, so that the next wave fills the GPU
+    echo "[$(date +%T)] wave $1: $(wc -w <<<"$2") targets"
+    $python -m snakemake --cores 64 --resources gpu="$XLING_GPU_SHARE" --nolock --keep-going --scheduler greedy \
+        --rerun-triggers mtime --rerun-incomplete --quiet rules host progress reason \
+        --configfile presets/mini.yaml presets/overlays/mini-next.yaml -- $2 >".gpu/wave$1.log" 2>&1 &
+    local pid=$! target log
+    for target in $(tr ' ' '\n' <<<"$2" | grep train.log); do
+        log=results/mini-next/logs/pretrain/$(basename "$(dirname "$target")").log
+        until [ -s "$log" ] || ! kill -0 $pid 2>/dev/null; do sleep 1; done
+    done
+}
+if [ ! -f .gpu/driver.pid ]; then
     nvidia-cuda-mps-control -d || true
     touch .gpu/begun
-    targets=$(cat .gpu/targets.txt)
-    first=$(tr ' ' '\n' <.gpu/targets.txt | grep train.log | head -n 15)
-    setsid nohup $python -m snakemake --cores 64 --resources gpu="$XLING_GPU_SHARE" --nolock --keep-going --scheduler greedy \
-        --rerun-triggers mtime --rerun-incomplete --quiet rules host progress reason --prioritize $first \
-        --configfile presets/mini.yaml presets/overlays/mini-next.yaml -- $targets >.gpu/snakemake.log 2>&1 &
-    echo $! >.gpu/snakemake.pid
+    export -f wave
+    export python
+    setsid nohup bash -c 'n=0; while read -r targets; do n=$((n + 1)); wave $n "$targets"; done <.gpu/targets.txt; wait' >.gpu/driver.log 2>&1 &
+    echo $! >.gpu/driver.pid
 fi
-[ "${START:-yes}" = yes ] || exit 0
-while [ $SECONDS -lt $end ] && kill -0 "$(cat .gpu/snakemake.pid)" 2>/dev/null; do sleep 1; done
-tail -n 5 .gpu/snakemake.log
+while [ $SECONDS -lt $end ] && kill -0 "$(cat .gpu/driver.pid)" 2>/dev/null; do sleep 1; done
+cat .gpu/driver.log
+grep -h -A 3 "^Error in rule\|Exception" .gpu/wave*.log | head -n 20
 for log in results/mini-next/logs/pretrain/*.log; do echo "$(basename "$log" .log) $(tail -n 1 "$log" | cut -c27-110)"; done
-ls results/mini-next/transfer/*/xnli.json results/mini-next/contextual/*.json results/mini-next/analyses/*.json 2>/dev/null | cut -d/ -f3-
+ls results/mini-next/transfer/*/xnli.json results/mini-next/contextual/*.json results/mini-next/analyses/*.json 2>/dev/null | cut -d/ -f3- | tr '\n' ' '
 mkdir -p "$out"
 find results/mini-next \( -path '*/models/*' -o -path '*/transfer/*' -o -path '*/contextual/*' -o -path '*/analyses/*' -o -path '*/benchmarks/*' -o -path '*/logs/*' \) \
     -type f -newer .gpu/begun -not -name '*.safetensors' -print0 | tar --null -T - -cf - | xz -2 -T4 >"$out/part.tar.xz"

@@ -1,9 +1,13 @@
-"""Print targets of Snakemake for a part of mini-next: python targets.py text, vectors, or a seed (1 to 4)
+"""Print targets of Snakemake for a part of mini-next: python targets.py text, vectors, or seeds (1 2 …)
 
-`text` is everything that is made before the first training; a seed is what is left of it, without word translation.
+`text` is everything that is made before the first training. For seeds, each line is a wave: what no part has yet, first
+with the models of section 5 and en-fr, then en-ru, then en-zh, without word translation.
 """
 
+import re
 import sys
+import tarfile
+from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,31 +24,33 @@ TEXT |= {"prepare_task", "prepare_tatoeba", "prepare_parallel"}
 IN_PARTS = {"pretrain", "fine_tune", "audit_anchors", "transfer_contextual", "retrieve_sentences", "compare_encoders"}
 
 
-def done() -> set[str]:
-    """Return the paths in all parts."""
-    import tarfile
-
+def waves(jobs, seeds: list[str]) -> list[list[str]]:
+    """Return the targets of each wave; of a training it is the log, because weights are in no part."""
     parts = sorted(Path(__file__).parent.glob("*.tar.xz"))
-    return {name for part in parts for name in tarfile.open(part).getnames()}
+    known = {name for part in parts for name in tarfile.open(part).getnames()}
+    section5 = Study(read_config(*PRESETS)).alignment.encoders
+    found = defaultdict(list)
+    for job in (job for job in jobs if job.rule in IN_PARTS):
+        target = job.outputs[-1] if job.rule == "pretrain" else job.outputs[0]
+        name, seed = re.findall(r"/([\w.-]+)\.s(\d+)[./]", target)[0]
+        if seed in seeds and target not in known:
+            later = ("en-ru.", "en-zh.").index(name[:6]) + 1 if name[:6] in ("en-ru.", "en-zh.") else 0
+            first = f"{name}.s{seed}" in section5 or job.rule == "transfer_contextual"
+            found[seeds.index(seed), 0 if first else later].append(target)
+    return [sorted(found[key], key=lambda path: "train.log" not in path) for key in sorted(found)]
 
 
 def main() -> None:
-    """Print the targets in one line."""
-    what, found = sys.argv[1], []
+    """Print the targets, one line per wave."""
+    what = sys.argv[1:]
     jobs = lay_out(read_config(*PRESETS), ["all"], ROOT / "Snakefile")
-    if what in ("text", "vectors"):
-        rules = TEXT if what == "text" else {"train_vectors"}
-        found = [job.outputs[0] for job in jobs if job.rule in rules]
+    if what in (["text"], ["vectors"]):
+        rules = TEXT if what == ["text"] else {"train_vectors"}
+        lines = [[job.outputs[0] for job in jobs if job.rule in rules]]
     else:
-        known = done()
-        for job in (job for job in jobs if job.rule in IN_PARTS):
-            wanted = job.outputs[-1] if job.rule == "pretrain" else job.outputs[0]  # weights are in no part
-            if f".s{what}" in wanted and wanted not in known:
-                found.append(wanted)
-        study = Study(read_config(*PRESETS))
-        first = [f"results/mini-next/models/{name}/train.log" for name in study.alignment.encoders]
-        found = sorted(found, key=lambda path: path not in first)
-    print(" ".join(found))
+        lines = waves(jobs, what)
+    for line in lines:
+        print(" ".join(line))
 
 
 if __name__ == "__main__":
