@@ -2,7 +2,8 @@
 # The shell writes them from `params`, so a file is rewritten when its content changes, and no command line contains it.
 # Each has a checksum file (seal) in the format of xling.core.io.
 # A plan must not be an `ancient` input: while an `ancient` plan is rewritten, Snakemake does not compare the params of
-# the jobs that read it, and would keep their outdated results.
+# the jobs that read it, and would keep their outdated results. The run.json of an untrained encoder may be one, because
+# all jobs that read it also read a plan with that encoder's hash.
 
 from workflow_scripts.describe import drawn_study
 

@@ -77,7 +77,7 @@ def write_split(
         lines += len(lengths)
         progress.add(len(ids))
     if progress.done == lines:  # only ends of lines
-        raise InputError(text, "no text to encode", fix="an empty language? see the stage that wrote it")
+        raise InputError(text, "no text to encode", fix="check the stage that wrote this file")
     progress.finish()
 
 

@@ -3,8 +3,8 @@
 A directory holds two files per split: `<split>.bin`, the ids of each line followed by `</s>` (little-endian uint16, or
 uint32 if there are more than 2^17 pieces), and `<split>.idx`, the start position of each line, then the total number of
 ids (little-endian int64). With more than 2^16 and up to 2^17 pieces, as in the paper's joint vocabularies, there is a
-third file: `<split>.bin` holds the lower 16 bits and `<split>.top` the highest bit, eight ids per byte, lowest bit
-first.
+third file: `<split>.bin` holds the lower 16 bits of each id and `<split>.top` the highest bit, packed eight ids to a
+byte, with the first id in the byte's lowest bit.
 One `meta.json` per directory is written last; it holds the sha256 of these files, which `TokenStream` checks.
 The ids are those of the pieces (subwords) of the sentencepiece model; `vocab_size` is the number of pieces. Each
 vocabulary assigns its own ids to the pieces, so callers pass `table`, which maps piece ids to vocabulary ids: one
@@ -61,7 +61,7 @@ class TokenStreamWriter:
         return self
 
     def add(self, split: str, ids: Ids, lengths: Ids) -> None:
-        """Append packed lines to a split; raise an error for an id outside the vocabulary or a line without `</s>`."""
+        """Append packed lines to a split; raise an error for an id that the model lacks or a line without `</s>`."""
         if len(ids) and not (ids.min() >= 0 and ids.max() < self.vocab_size):
             raise ValueError(f"ids range from {ids.min()} to {ids.max()}, but the model has {self.vocab_size} pieces")
         if len(ids) != np.sum(lengths) or np.any(ids[np.cumsum(lengths) - 1] != END):

@@ -4,9 +4,10 @@
         --out switched.txt.zst --stats stats.json
 
 Words are separated by spaces. A dictionary word is kept with probability 70%; otherwise it is replaced by one of its
-translations, drawn in proportion to quality. At most 15% of the words of a block are replaced. The cap counts replaced
-source words, so a translation of three words counts once. A word is looked up unchanged and then in lower case; if only
-the lower-case form is found, the translation takes the casing of the word.
+translations, drawn in proportion to quality. The text is cut into blocks of whole lines, of up to --block-words words;
+at most 15% of the words of a block are replaced. The cap counts replaced source words, so a translation of three words
+counts once. A word is looked up unchanged and then in lower case; if only the lower-case form is found, the translation
+takes the casing of the word.
 
 Each line of the dictionary has source<TAB>target<TAB>quality, tokenised like the text; without a third column, all
 translations have the same quality. `forward` switches text in the source language, `backward` text in the target
@@ -36,7 +37,7 @@ CAP = 0.15
 BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
 
 COLUMNS = "source<TAB>target<TAB>quality"
-FEW = 0.01  # warn if fewer words of the text are in the dictionary: it may be for another language
+FEW = 0.01  # warn if a smaller share of the words is in the dictionary, which may be for another language
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def switch_block(
     entries = np.array([find(w) if w in dictionary.entries else find(w.lower(), -1) for w in words], dtype=np.int64)
     known = np.flatnonzero(entries >= 0)
     drawn = known[rng.random(len(known)) >= keep]
-    limit = int(cap * total + 1e-9)  # 0.15 * 20 must be 3
+    limit = int(cap * total + 1e-9)  # without 1e-9, 0.29 * 100 would become 28
     chosen = drawn if len(drawn) <= limit else np.sort(rng.choice(drawn, limit, replace=False))
     targets = np.searchsorted(dictionary.cumulative, entries[chosen] + rng.random(len(chosen)), side="right")
     targets = np.minimum(targets, dictionary.last[entries[chosen]])  # entry + 0.999… can round up to the next entry
@@ -165,7 +166,8 @@ def main() -> None:
     parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
     parser.add_argument("--dictionary", type=Path, required=True, help=COLUMNS)
     parser.add_argument("--direction", choices=["forward", "backward"], required=True)
-    parser.add_argument("--dictionary-case", choices=["lower", "keep"], default="lower", help="lower: as the text")
+    case = "lower: convert the dictionary to lower case, for lower-case text; keep: use it as it is"
+    parser.add_argument("--dictionary-case", choices=["lower", "keep"], default="lower", help=case)
     parser.add_argument("--keep", type=float, default=KEEP, help="how often a dictionary word is left as it is")
     parser.add_argument("--cap", type=float, default=CAP, help="largest share of replaced words in a block")
     parser.add_argument("--block-words", type=positive, default=BLOCK_WORDS)
@@ -178,7 +180,7 @@ def main() -> None:
         raise XlingError(f"--keep {args.keep}, --cap {args.cap}: expected numbers from 0 to 1")
     dictionary = load_dictionary(args.dictionary, args.direction, args.dictionary_case == "lower")
     total, largest, progress = Counter[str](), 0.0, Progress(f"switching {args.input.name}", unit="words")
-    hint = "is it of these languages, and the source first?"
+    hint = "is it for these two languages, with the source language in the first column?"
     with workers(args.processes) as share, write_text(args.out) as out:
         blocks = split_blocks(read_lines(args.input), args.block_words)
         for lines, counts in share(partial(switch_numbered, args), enumerate(blocks)):
@@ -187,7 +189,7 @@ def main() -> None:
             largest = max(largest, counts["replaced"] / max(counts["words"], 1))
             progress.add(counts["words"])
         if not total["words"]:
-            raise InputError(args.input, "no words to switch", fix="an empty language? see the stage that wrote it")
+            raise InputError(args.input, "no words to switch", fix="check the stage that wrote this file")
         if not total["dictionary_words"]:
             problem = f"none of the {total['words']} words of {args.input} is in it"
             raise InputError(args.dictionary, problem, fix=f"{COLUMNS}: {hint}")

@@ -1,8 +1,9 @@
 """Store the results of a finished study as lines of a few files instead of many small files.
 
 models.jsonl has one line per encoder (`run`, and `provenance` if it was trained), transfer.jsonl one line per score of
-Table 1, and contextual.jsonl one line per job of Figures 5 and 8. The counts of a job's test sentences are in
-contextual/JOB.npz: `items` has the indices of their columns in that file, and `ends` the end offset of each column.
+Table 1, and contextual.jsonl one line per job of Figures 5 and 8. contextual/JOB.npz holds the counts of a job's test
+sentences: `counts` has all distinct columns one after the other, and `ends` the end of each column. In
+contextual.jsonl, `items` has the numbers of these columns.
 """
 
 import json
@@ -15,7 +16,7 @@ from xling.core.io import atomic_path, read_json, write_text
 
 
 def pack(results: Path, out: Path) -> None:
-    """Write the results of the jobs of a study in this form."""
+    """Write the results of a study to `out`, in the files described above."""
     encoders = []
     for path in sorted([*results.glob("models/*/run.json"), *results.glob("transfer/*/run.json")]):
         encoders.append({"model": path.parent.name, "run": read_json(path)})
