@@ -82,7 +82,10 @@ class Alignment:
         return parallel | {f"tatoeba-{other}:{languages[0]}": path for other, path in tests.items()}
 
     def test_sets(self, model: str) -> list[str]:
-        """Return the languages whose test sets a model reads: all, only its own, or none for a bilingual one."""
+        """Return the languages whose test sets a model reads.
+
+        The source language's monolingual model reads all of them, another one only its own, a bilingual model none.
+        """
         code = self._own_language(model)
         return [other for other in self.languages("sentences") if code in (self.study.source, other)]
 
@@ -175,7 +178,7 @@ class Alignment:
         return rows
 
     def _encoders(self, code: str, job: str) -> tuple[str | None, dict[str, str]]:
-        """Return a pair's bilingual model (or None) and both monolingual models (or none), with the seed of a job."""
+        """Return a pair's bilingual model (or None) and its two monolingual models (or {}), all of a job's seed."""
         both = [model.name for model in self._bilingual(code) if model.seed == seed_of(job)]
         groups = {c: self.study.groups.get(f"{c}.{MONO}", []) for c in (self.study.source, code)}
         alone = {c: model.name for c, models in groups.items() for model in models if model.seed == seed_of(job)}

@@ -5,9 +5,9 @@ micro-batches of different languages are therefore computed together, the loss i
 micro-batches and each vocabulary size), and micro-batches and steps are captured as CUDA graphs and replayed.
 
 Each parameter has an owner: a language, or `shared`. The first gradients that an owner gets in an update are copied
-into its buffer, later ones are added. There is one graph for each set of languages and set of owners whose gradients
-are copied, and one for each set of owners that a step updates. In all other cases everything runs eagerly, one
-micro-batch after the other; on a CPU, each process uses one thread.
+into its buffer, later ones are added. For micro-batches there is one graph for each combination of languages and
+owners whose gradients are copied; for steps, one for each set of owners that is updated. On a CPU, or if the length of
+sequences varies, everything runs eagerly, one micro-batch after the other; on a CPU, each process uses one thread.
 """
 
 from collections.abc import Callable, Sequence
@@ -84,7 +84,7 @@ class Engine:
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
         self.counted = torch.zeros(1 + 2 * len(codes), device=device)
         self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # rows: loss sums, batch counts
-        # For each language, two rows over `counted`: factors of its loss, and the counts to add.
+        # Two vectors per language, each as long as `counted`: one to multiply by the loss, one to add for the batch.
         self.shares = torch.zeros(len(codes), 2, 1 + 2 * len(codes))
         self.shares[:, 0, 0] = 1.0 / settings.micro_batches
         for i in range(len(codes)):
@@ -142,14 +142,14 @@ class Engine:
         return [owner for owner in self.optimiser.owned if owner == SHARED or owner in codes]
 
     def gradients(self, present: Sequence[str]) -> list[Tensor]:
-        """Return the flat gradients of owners for summing over processes; an owner without any here has zeros."""
+        """Return flat gradients of owners, to be summed over processes; zeros if this process has none for an owner."""
         for owner in present:
             if owner not in self.filled:
                 self.optimiser.owned[owner].grads.zero_()
         return [self.optimiser.owned[owner].grads for owner in present]
 
     def _micro(self, batches: Sequence[Batch], fresh: Sequence[str]) -> None:
-        """Compute micro-batches together; gradients of owners in `fresh` replace the buffers', others are added."""
+        """Compute micro-batches together; overwrite the buffers of owners in `fresh`, add to those of other owners."""
         shape, masked = self.encoder.config.shape, []
         paths, trained = zip(*(self.paths[batch.language] for batch in batches), strict=True)
         for batch in batches:
