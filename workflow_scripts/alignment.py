@@ -29,7 +29,7 @@ class Alignment:
     study: "Study"
 
     def languages(self, analysis: str) -> list[str]:
-        """Return the languages of an analysis: words needs a dictionary, sentences a test set, and cka neither."""
+        """Return the languages with the data of an analysis: a dictionary for `words`, a test set for `sentences`."""
         if analysis == "cka":
             return self.study.compared
         own = [code for code in self.study.compared if code in self.study.originals]  # copies are left out
@@ -84,7 +84,8 @@ class Alignment:
     def test_sets(self, model: str) -> list[str]:
         """Return the languages whose test sets a model reads.
 
-        The source language's monolingual model reads all of them, another one only its own, a bilingual model none.
+        The source language's monolingual model reads all of them, other monolingual models only that of their own
+        language, and bilingual models none.
         """
         code = self._own_language(model)
         return [other for other in self.languages("sentences") if code in (self.study.source, other)]
@@ -110,7 +111,7 @@ class Alignment:
         return [*self.sentences(model).values(), *([text] if text else [])]
 
     def flags(self, model: str) -> str:
-        """Return flags of xling.align.represent_encoder: the texts, and whether the untrained twin reads them too."""
+        """Return flags of xling.align.represent_encoder: the texts, and whether to read them with an untrained encoder."""
         parts, text = [named_flags("--sentences", self.sentences(model))], self.text(model)
         if text:
             (lines, words), ends = self.word_options()
@@ -236,7 +237,7 @@ class Contextual:
     def jobs(self) -> dict[str, Job]:
         """All jobs by name; empty if the study lacks the models or the tasks.
 
-        Monolingual encoders are tested with a map only, Default models with and without one. Each has a floor: the same
+        Monolingual encoders are tested only with a map, Default models with and without one. Each has a floor: the same
         encoder, untrained.
         """
         source, found = self.study.source, []

@@ -7,10 +7,11 @@ states, the sentence set that the map is fitted on, and the sentence set that is
 {"source": "en", "seed": 1, "config": "…", "languages": {"fr": {"states": {"en": "states/en.mono.s1",
 "fr": "states/fr.mono.s1"}, "fit": "parallel", "test": "tatoeba-fr"}}}
 
-`config` is a hash that is copied into the result. Row i of one side is the translation of row i of the other. Vectors
-are compared twice: unchanged, and after both sides are normalised and an orthogonal map is applied to the source side.
-The map, and the means that are subtracted to normalise, come from another parallel set. As the map is orthogonal,
-mapping the target side onto the source instead would give the same cosines.
+`config` is a hash that is copied into the result. In each sentence set, row i in one language is the translation of
+row i in the other; the two languages are the sides of the set. Vectors are compared twice: unchanged, and after both
+sides are normalised and an orthogonal map is applied to the source side. The map and the means that normalising
+subtracts are computed from the set `fit`, not from the set that is searched. As the map is orthogonal, mapping the
+target side onto the source instead would give the same cosines.
 """
 
 from typing import Any

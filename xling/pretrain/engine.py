@@ -5,9 +5,10 @@ micro-batches of different languages are therefore computed together, the loss i
 micro-batches and each vocabulary size), and micro-batches and steps are captured as CUDA graphs and replayed.
 
 Each parameter has an owner: a language, or `shared`. The first gradients that an owner gets in an update are copied
-into its buffer, later ones are added. For micro-batches there is one graph for each combination of languages and
-owners whose gradients are copied; for steps, one for each set of owners that is updated. On a CPU, or if the length of
-sequences varies, everything runs eagerly, one micro-batch after the other; on a CPU, each process uses one thread.
+into its buffer; later ones are added to it. There is one micro-batch graph for each combination of the languages in a
+group and the owners whose buffers it overwrites, and one step graph for each set of owners that a step updates. On a
+CPU, or if the length of sequences varies, everything runs eagerly, one micro-batch after the other; on a CPU, each
+process uses one thread.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +40,7 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
 
 @cache
 def compiled_losses(shape: Shape, apart: int, tied: bool) -> Callable[..., list[Tensor]]:
-    """Return the compiled loss function, which all engines of a process with these arguments share.
+    """Return the compiled loss function; engines with the same arguments in the same process share it.
 
     Compiling layer by layer takes a third of the time, but was measured to make training 2% slower.
     """
@@ -48,7 +49,7 @@ def compiled_losses(shape: Shape, apart: int, tied: bool) -> Callable[..., list[
 
 
 def together(batches: Sequence[Batch], most: int) -> list[list[Batch]]:
-    """Group micro-batches: one per language and at most `most` tokens in a group; a larger micro-batch is alone."""
+    """Group micro-batches: at most one per language and `most` tokens in a group; larger ones form their own group."""
     groups: list[list[Batch]] = []
     for batch in batches:
         for group in groups:
@@ -84,7 +85,7 @@ class Engine:
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
         self.counted = torch.zeros(1 + 2 * len(codes), device=device)
         self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # rows: loss sums, batch counts
-        # Two vectors per language, each as long as `counted`: one to multiply by the loss, one to add for the batch.
+        # Per language, two vectors to add to `counted`: the first times the batch's loss, the second unchanged.
         self.shares = torch.zeros(len(codes), 2, 1 + 2 * len(codes))
         self.shares[:, 0, 0] = 1.0 / settings.micro_batches
         for i in range(len(codes)):
