@@ -111,7 +111,7 @@ class Alignment:
         return [*self.sentences(model).values(), *([text] if text else [])]
 
     def flags(self, model: str) -> str:
-        """Return flags of xling.align.represent_encoder: the texts, and whether to read them with an untrained encoder."""
+        """Return flags of xling.align.represent_encoder: texts, and whether an untrained encoder reads them too."""
         parts, text = [named_flags("--sentences", self.sentences(model))], self.text(model)
         if text:
             (lines, words), ends = self.word_options()
