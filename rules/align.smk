@@ -90,8 +90,8 @@ rule translate_words:
     input:
         plan=RESULTS / "plans/{job}.json",
         states=lambda wildcards: ALIGNMENT.compared(wildcards.job).values(),
-        raw=lambda wildcards: raw_files(ALIGNMENT.raw_words()),
-        vectors=ALIGNMENT.own_vectors(),
+        raw=lambda wildcards: raw_files(ALIGNMENT.raw_words(wildcards.job)),
+        vectors=lambda wildcards: ALIGNMENT.own_vectors(wildcards.job),
     output:
         result=ANALYSES / "{job}.json",
     log:

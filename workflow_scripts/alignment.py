@@ -62,12 +62,12 @@ class Alignment:
 
     def compared(self, job: str) -> dict[str, Path]:
         """Return the states.json of each encoder that a job compares; bilingual ones are only in cka (Figure 7)."""
-        found: list[str] = []
-        for code in self.languages(analysis_of(job)):
-            both, alone = self._encoders(code, job)
-            found += [both] if both and analysis_of(job) == "cka" else []
-            found += alone.values()
+        found = [name for code in self.compared_languages(job) for name in self._compared(code, job)]
         return {name: self.states(name) / "states.json" for name in found}
+
+    def compared_languages(self, job: str) -> list[str]:
+        """Return the languages of a job's analysis that have models with its seed."""
+        return [code for code in self.languages(analysis_of(job)) if self._compared(code, job)]
 
     def expected_states(self, job: str) -> str:
         """Return the arguments of `workflow_scripts.expect`: each states.json with the hash that it must have."""
@@ -125,15 +125,15 @@ class Alignment:
         sizes = [config["align"][key] for key in ("word_sentences", "word_vocabulary")]
         return sizes, config["bpe"]["sentence_ends"]
 
-    def raw_words(self) -> list[str]:
+    def raw_words(self, job: str) -> list[str]:
         """Return the dictionaries and published vectors that are used to evaluate word translation."""
-        plans, own = map(self._words, self.languages("words")), self.own_vectors()
+        plans, own = map(self._words, self.compared_languages(job)), self.own_vectors(job)
         paths = [path for plan in plans for path in (plan["train"], plan["test"], *(plan["vectors"] or {}).values())]
         return [path for path in dict.fromkeys(paths) if path not in own]
 
-    def own_vectors(self) -> list[str]:
+    def own_vectors(self, job: str) -> list[str]:
         """Return the vectors that are trained on the study's own text."""
-        used = [self._words(code)["vectors"] or {} for code in self.languages("words")]
+        used = [self._words(code)["vectors"] or {} for code in self.compared_languages(job)]
         own = {path: str(self.trained_vectors(code)) for vectors in used for code, path in vectors.items()}
         return [path for path, trained in own.items() if path == trained]
 
@@ -145,15 +145,15 @@ class Alignment:
         """Return the comparisons and inputs of a job, and the hash to store in its result."""
         analysis, config = analysis_of(job), self.study.identity("analysis", job)
         about = {"source": self.study.source, "seed": seed_of(job), "config": config}
-        codes = self.languages(analysis)
+        codes = self.compared_languages(job)
         if analysis == "cka":
             rows = [row for code in codes for row in self._columns(code, job)]
             return about | {"set": PARALLEL, "comparisons": rows}
         languages = {}
         for code in codes:
             read = self._words(code) if analysis == "words" else {"fit": PARALLEL, "test": f"tatoeba-{code}"}
-            if alone := self._encoders(code, job)[1]:
-                languages[code] = {"states": {c: str(self.states(name)) for c, name in alone.items()}} | read
+            folders = {c: str(self.states(name)) for c, name in self._encoders(code, job)[1].items()}
+            languages[code] = {"states": folders} | read
         return about | {"languages": languages}
 
     def _words(self, code: str) -> dict[str, Any]:
@@ -177,6 +177,10 @@ class Alignment:
             sides = [{"folder": str(self.states(names[c])), "kind": kinds[c], "language": c} for c in names]
             rows += [{"pair": f"{source}-{self.shown(code)}", "model": model, "sides": sides}] if sides else []
         return rows
+
+    def _compared(self, code: str, job: str) -> list[str]:
+        both, alone = self._encoders(code, job)
+        return [*([both] if both and analysis_of(job) == "cka" else []), *alone.values()]
 
     def _encoders(self, code: str, job: str) -> tuple[str | None, dict[str, str]]:
         """Return a pair's bilingual model (or None) and its two monolingual models (or {}), all of a job's seed."""

@@ -183,7 +183,7 @@ class Identity:
     def analysis(self, job: str) -> Any:
         """Return the recipe for an analysis (rules translate_words, retrieve_sentences and compare_encoders)."""
         alignment, name = self.study.alignment, job.split(".")[0]
-        source, codes = self.study.source, [self.study.source, *alignment.languages(name)]
+        source, codes = self.study.source, [self.study.source, *alignment.compared_languages(job)]
         if name == "words":
             sizes, ends = alignment.word_options()
             texts = {code: self("corpus", code, "wiki") for code in codes}

@@ -66,6 +66,7 @@ def test_seeds_that_both_sides_have_are_compared():
         code: f"{code}.mono.s2" for code in ("en", "fr")
     }
     assert ([*one], [*two]) == (["fr", "de", "ru", "zh"], ["fr"])
+    assert more.own_vectors("words.s2") == [str(more.trained_vectors(code)) for code in ("en", "fr")]
     rows = [(row["pair"], row["model"]) for row in more.plan("cka.s2")["comparisons"]]
     assert rows == [("en-fr", model) for model in ("bilingual", "monolingual", "random")]
     both = made(study={"more_seeds": [{"models": ["en-fr.default"], "seeds": [2]}]})
@@ -77,6 +78,6 @@ def test_vectors_of_the_study_s_own_text_are_no_raw_files():
     mixed = made(languages={"de": {"vectors": "fasttext/wiki.de.vec"}})
     own = {code: str(mixed.trained_vectors(code)) for code in ("en", "fr", "ru", "zh")}
     assert mixed.plan("words.s1")["languages"]["fr"]["vectors"] == {code: own[code] for code in ("en", "fr")}
-    assert set(mixed.own_vectors()) == set(own.values())
-    assert {Path(path).name for path in mixed.raw_words() if Path(path).suffix != ".txt"} == {"wiki.de.vec"}
-    assert made(languages={"en": {"vectors": None}}).own_vectors() == [], "a baseline needs both languages"
+    assert set(mixed.own_vectors("words.s1")) == set(own.values())
+    assert {Path(path).name for path in mixed.raw_words("words.s1") if Path(path).suffix != ".txt"} == {"wiki.de.vec"}
+    assert made(languages={"en": {"vectors": None}}).own_vectors("words.s1") == [], "a baseline needs both languages"
