@@ -15,7 +15,7 @@ PLANS = {
     "plan_transfer": (TRANSFER.folder / "plan.json", 0, lambda w: TRANSFER.plan()),
     "describe_study": (RECORDS / "study.json", 0, lambda w: drawn_study(STUDY)),
     "plan_tuning": ("fine_tune/{encoder}", 0, lambda w: TRANSFER.fine_tuning(w.encoder)),
-    "plan_analysis": ("{job}", 0, lambda w: ALIGNMENT.plan(w.job)),
+    "plan_analysis": ("{analysis}", 0, lambda w: ALIGNMENT.plan(w.analysis)),
     "plan_contextual": ("contextual/{job}", 0, lambda w: CONTEXTUAL.plan(w.job)),
     "write_tokeniser": (STUDY.tokeniser_file("{language}"), 0, lambda w: STUDY.tokeniser(w.language)),
     "plan_fetch": ("fetch/{dataset}", 0, lambda w: STUDY.requests(w.dataset)),
@@ -41,7 +41,7 @@ for plan, (path, revision, content) in PLANS.items():
             LOGS / f"{plan}/{'.'.join(re.findall('{.+?}', str(path))) or 'all'}.log",
         wildcard_constraints:
             encoder="|".join(TRANSFER.floors if plan == "write_untrained" else TRANSFER.encoders) or "(?!)",
-            job=r"(words|sentences|cka)\.s\d+" if plan == "plan_analysis" else ".+",
+            analysis=r"(words|sentences|cka)\.s\d+",
         localrule: True
         conda:
             ENV

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workflow_scripts.alignment import analysis_of
 from workflow_scripts.files import data_paths
 from workflow_scripts.grid import OWN, domain_in, parse_vocabulary, without_added
 from xling.core.results import hashed, untrained_parts
@@ -182,7 +183,7 @@ class Identity:
 
     def analysis(self, job: str) -> Any:
         """Return the recipe for an analysis (rules translate_words, retrieve_sentences and compare_encoders)."""
-        alignment, name = self.study.alignment, job.split(".")[0]
+        alignment, name = self.study.alignment, analysis_of(job)
         source, codes = self.study.source, [self.study.source, *alignment.compared_languages(job)]
         if name == "words":
             sizes, ends = alignment.word_options()

@@ -23,8 +23,9 @@ pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1500)]
 
 SHORT_UPDATES = 600
 LIMIT_SECONDS = 60
-# Two allocations of the least time that SLURM knows: more than a job trains in two, since it starts and leaves in them.
-LONG_SECONDS = 2 * LIMIT_SECONDS
+# Three allocations of the least time that SLURM knows: more than a job trains in two, since it starts and leaves in
+# them, even on a machine that has become a third faster since its speed was measured.
+LONG_SECONDS = 3 * LIMIT_SECONDS
 # No more at once: where starting a job takes all of LIMIT_SECONDS, training never ends. Niceness is no help, since a
 # kernel that groups processes by session weighs it within a session alone, and every job of SLURM has its own.
 AT_ONCE = max(2, os.cpu_count() or 2)
@@ -113,11 +114,11 @@ def check_same(place, undisturbed):
 
 
 def time_limit(desk):
-    """The allocation is over before the training is: twice, or once if the machine became faster meanwhile."""
+    """The allocation is over before the training is, at least twice."""
     place = desk.place("time_limit", desk.long_updates, gpu_long={"runtime": 1})
     place.finish(desk.train(place), PATIENCE)
     made = attempts(place)
-    assert len(made) >= 2
+    assert len(made) >= 3
     assert [one["outcome"] for one in made] == ["stopped"] * (len(made) - 1) + ["finished"]
     log = (place.model.parent / "train.log").read_text()
     for left in made[:-1]:  # nothing is trained twice

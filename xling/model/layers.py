@@ -228,8 +228,9 @@ def masked_losses(
         for place, (path, batch) in enumerate(zip(paths[: len(states)], batches, strict=False)):
             own = None if batch.keys is None else batch.keys[1 + 2 * number : 3 + 2 * number]
             states[place] = layer(path.layers[number], states[place], shape, training, None, own)
-    flat = torch.cat([part.view(-1, width) for part in states]) if len(states) > 1 else states[0].view(-1, width)
-    parts = torch.split(flat, [batch.rows.shape[0] * batch.rows.shape[1] for batch in batches])
+    parts: Sequence[Tensor] = [part.view(-1, width) for part in states]
+    if len(parts) < len(batches):
+        parts = torch.split(parts[0], [batch.rows.shape[0] * batch.rows.shape[1] for batch in batches])
     picked = [
         Pick.apply(part, batch.picks, batch.inverse)  # type: ignore[no-untyped-call]
         for part, batch in zip(parts, batches, strict=True)

@@ -27,7 +27,7 @@ from xling.pretrain.config import Pretrain
 from xling.pretrain.optimiser import Optimiser, Trained, working_path
 
 TRAIL = 4096  # number of updates whose losses the device keeps; older ones are overwritten
-TOGETHER = 16_384  # limit on the tokens of a group of micro-batches; larger micro-batches fill a GPU by themselves
+TOGETHER = 16_384  # limit on the tokens of a group: two micro-batches of 4,096 fit, the paper's of 24,576 are alone
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from xling.core.cli import named_paths
-from xling.core.errors import XlingError, run
+from xling.core.errors import InputError, XlingError, run
 from xling.core.io import read_json
 from xling.core.log import log_to_stderr
 from xling.core.results import read_result
@@ -89,6 +89,12 @@ def matrix_scores(seeds: Seeds) -> list[LayerPair]:
     ]
 
 
+def asked_items(found: Found) -> dict[tuple[str, ...], tuple[Any, ...]]:
+    """Return what is known of the test items of each figure and language, which must be the same for all seeds."""
+    asked = [r for r in found["records"] if "chance" in r]  # CKA has none
+    return {(r.get("figure", "figure6"), r["language"]): (r["chance"], r.get("pairs")) for r in asked}
+
+
 def records_of(name: str, seeds: Seeds) -> dict[str, tuple[type[Any], Sequence[Any]]]:
     """Return the records of an analysis and their kind, by the name of the file to write."""
     if name == "words":
@@ -109,11 +115,18 @@ def main() -> None:
     if set(files) != set(plans):
         raise XlingError("--analysis and --plan must name the same analyses")
     seeds: dict[str, dict[int, Found]] = {}
+    items: dict[tuple[str, ...], tuple[Any, ...]] = {}
     for name, path in files.items():
-        plan = read_json(plans[name])
-        seeds.setdefault(name.split(".")[0], {})[plan["seed"]] = read_result(path, plan["config"])
-    for analysis, found in seeds.items():
-        for figure, (kind, records) in records_of(analysis, found).items():
+        plan, analysis = read_json(plans[name]), name.split(".")[0]
+        found = read_result(path, plan["config"])
+        seeds.setdefault(analysis, {})[plan["seed"]] = found
+        if "records" not in found:
+            raise InputError(path, "not the result of an analysis: no 'records'", fix="delete it and run again")
+        for key, asked in asked_items(found).items():
+            if items.setdefault((analysis, *key), asked) != asked:
+                raise InputError(path, f"{' '.join(key)}: other test items than for another seed", fix="run both again")
+    for analysis, results in seeds.items():
+        for figure, (kind, records) in records_of(analysis, results).items():
             write_records(args.out_dir / f"{figure}.csv", kind, records)
     log_to_stderr(__name__).info("records of %s in %s", ", ".join(files), args.out_dir)
 

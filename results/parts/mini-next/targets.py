@@ -10,15 +10,11 @@ import tarfile
 from collections import defaultdict
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+from workflow_scripts.config import REPOSITORY, read_config
+from workflow_scripts.plan.jobs import open_dag
+from workflow_scripts.study import Study
 
-from dag import lay_out  # noqa: E402
-
-from workflow_scripts.config import read_config  # noqa: E402
-from workflow_scripts.study import Study  # noqa: E402
-
-PRESETS = [ROOT / name for name in ("config.yaml", "presets/mini.yaml", "presets/overlays/mini-next.yaml")]
+PRESETS = [REPOSITORY / name for name in ("config.yaml", "presets/mini.yaml", "presets/overlays/mini-next.yaml")]
 TEXT = {"split_corpus", "train_bpe", "build_vocabulary", "build_dictionary", "align_words"}
 TEXT |= {"prepare_task", "prepare_tatoeba", "prepare_parallel"}
 IN_PARTS = {"pretrain", "fine_tune", "audit_anchors", "transfer_contextual", "retrieve_sentences", "compare_encoders"}
@@ -30,12 +26,12 @@ def waves(jobs, seeds: list[str]) -> list[list[str]]:
     known = {name for part in parts for name in tarfile.open(part).getnames()}
     section5 = Study(read_config(*PRESETS)).alignment.encoders
     found = defaultdict(list)
-    for job in (job for job in jobs if job.rule in IN_PARTS):
-        target = job.outputs[-1] if job.rule == "pretrain" else job.outputs[0]
+    for job in (job for job in jobs if job.rule.name in IN_PARTS):
+        target = str(job.output[-1 if job.rule.name == "pretrain" else 0])
         name, seed = re.findall(r"/([\w.-]+)\.s(\d+)[./]", target)[0]
         if seed in seeds and target not in known:
             later = ("en-ru.", "en-zh.").index(name[:6]) + 1 if name[:6] in ("en-ru.", "en-zh.") else 0
-            first = f"{name}.s{seed}" in section5 or job.rule == "transfer_contextual"
+            first = f"{name}.s{seed}" in section5 or job.rule.name == "transfer_contextual"
             found[seeds.index(seed), 0 if first else later].append(target)
     return [sorted(found[key], key=lambda path: "train.log" not in path) for key in sorted(found)]
 
@@ -43,10 +39,10 @@ def waves(jobs, seeds: list[str]) -> list[list[str]]:
 def main() -> None:
     """Print the targets, one line per wave."""
     what = sys.argv[1:]
-    jobs = lay_out(read_config(*PRESETS), ["all"], ROOT / "Snakefile")
+    jobs = open_dag(read_config(*PRESETS), ["all"]).jobs
     if what in (["text"], ["vectors"]):
         rules = TEXT if what == ["text"] else {"train_vectors"}
-        lines = [[job.outputs[0] for job in jobs if job.rule in rules]]
+        lines = [[str(job.output[0]) for job in jobs if job.rule.name in rules]]
     else:
         lines = waves(jobs, what)
     for line in lines:

@@ -70,10 +70,22 @@ def test_few_words_that_all_agree_leave_an_interval(call, tmp_path, right, ends)
     assert (static.low, static.high) == pytest.approx(ends, abs=1e-3)  # of five words, by Clopper and Pearson
 
 
-def test_a_result_that_is_not_as_planned_is_refused(refused, tmp_path):
-    flags = analyses(tmp_path, lambda x: x["cka.s4"].update(config="old"))
-    problem = "cka.s4.json: of another configuration: old, not cka.s4-hash (delete it"
-    assert problem in refused(main, *flags, out=tmp_path / "records")
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (
+            lambda x: x["cka.s4"].update(config="old"),
+            "cka.s4.json: of another configuration: old, not cka.s4-hash (del",
+        ),
+        (lambda x: x["cka.s4"].pop("records"), "cka.s4.json: not the result of an analysis: no 'records' (delete it"),
+        (
+            lambda x: x["words.s4"].update(records=[x["words.s3"]["records"][0] | {"pairs": 8}]),
+            "words.s4.json: figure4a fr: other test items than for another seed (run both again)",
+        ),
+    ],
+)
+def test_a_result_that_is_not_as_planned_is_refused(refused, tmp_path, change, problem):
+    assert problem in refused(main, *analyses(tmp_path, change), out=tmp_path / "records")
 
 
 def test_every_analysis_needs_its_plan(refused, tmp_path):
