@@ -193,7 +193,7 @@ class _Grid:
         """Return the `size` highest 16-bit scores and their indices; the list is valid only if all are positive."""
         scores = self._products(queries, room)
         # Read as integers, the bits of positive 16-bit floats keep their order, and negative floats come below them.
-        # Integers are compared four times as fast. The caller rejects a list whose last score is not positive.
+        # Integers are compared four times as fast. The caller rejects a list with a score that is not positive.
         maxima = scores.view(torch.int16).amax(dim=1).view(scores.dtype).float()
         groups = maxima.topk(min(size, self.width), sorted=False).indices
         inside = scores.gather(2, groups[:, None, :].expand(-1, GROUP, -1)).float().flatten(1)

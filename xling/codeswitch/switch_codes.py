@@ -5,12 +5,12 @@
 
 Words are separated by spaces. A dictionary word is kept with probability 70%; otherwise it is replaced by one of its
 translations, drawn in proportion to quality. The text is cut into blocks of whole lines, of up to --block-words words;
-at most 15% of the words of a block are replaced. The cap counts replaced source words, so a translation of three words
-counts once. A word is looked up unchanged and then in lower case; if only the lower-case form is found, the translation
-takes the casing of the word.
+at most 15% of the words of a block are replaced. The cap counts the words that are replaced, so a translation of three
+words counts once. A word is looked up unchanged and then in lower case; if only the lower-case form is found, the
+translation takes the casing of the word.
 
-Each line of the dictionary has source<TAB>target<TAB>quality, tokenised like the text; without a third column, all
-translations have the same quality. `forward` switches text in the source language, `backward` text in the target
+Each line of the dictionary is source<TAB>target or source<TAB>target<TAB>quality, tokenised like the text; the quality
+is 1 unless given. `forward` switches text in the source language, `backward` text in the target
 language. Blocks are seeded by (seed, direction, block number), so the result is the same for any number of processes.
 """
 
@@ -37,7 +37,7 @@ CAP = 0.15
 BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
 
 COLUMNS = "source<TAB>target<TAB>quality"
-FEW = 0.01  # warn if a smaller share of the words is in the dictionary, which may be for another language
+FEW = 0.01  # warn if a smaller share of the words is in the dictionary: it may be for another language
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def switch_block(
     The count `identical` is the number of replaced words that equal their translation.
     """
     rng = numpy_rng("codeswitch", *key)
-    words = "\n".join(lines).replace("\n", " \n ").split(" ")  # a line end becomes a word in no dictionary
+    words = "\n".join(lines).replace("\n", " \n ").split(" ")  # a line end becomes a word that no dictionary has
     total = len(words) - words.count("") - (len(lines) - 1)
     find = dictionary.entries.get
     entries = np.array([find(w) if w in dictionary.entries else find(w.lower(), -1) for w in words], dtype=np.int64)
@@ -122,7 +122,7 @@ def switch_block(
 
 
 def match_case(word: str, translation: str) -> str:
-    """Return a translation in upper case or capitalised if the word it replaces is, otherwise unchanged."""
+    """Return a translation in upper case for a word in upper case, capitalised for a capitalised word, or unchanged."""
     if len(word) > 1 and word.isupper():
         return translation.upper()
     if word[:1].isupper():
@@ -135,8 +135,9 @@ def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
     """Read a dictionary for text in its source language (forward) or target language (backward)."""
     dictionary = build_dictionary(read_tsv(path), direction == "backward", lower)
     if not dictionary.entries:
-        left_out = "{multiword_pairs} of several words, {zero_quality_pairs} of quality 0".format(**dictionary.left_out)
-        raise InputError(path, f"no {direction} translation of a single word (left out: {left_out})")
+        several, worthless = dictionary.left_out.values()
+        left_out = f"left out: {several} that translate several words, {worthless} of quality 0"
+        raise InputError(path, f"no entry to use with --direction {direction} ({left_out})")
     return dictionary
 
 
@@ -191,8 +192,8 @@ def main() -> None:
         if not total["words"]:
             raise InputError(args.input, "no words to switch", fix="check the stage that wrote this file")
         if not total["dictionary_words"]:
-            problem = f"none of the {total['words']} words of {args.input} is in it"
-            raise InputError(args.dictionary, problem, fix=f"{COLUMNS}: {hint}")
+            problem = f"contains none of the {total['words']} words of {args.input}"
+            raise InputError(args.dictionary, problem, fix=hint)
     write_json(args.stats, describe(total, largest, dictionary))
     progress.finish()
     log, known = log_to_stderr(__name__), total["dictionary_words"] / total["words"]

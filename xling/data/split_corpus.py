@@ -6,10 +6,9 @@
 Held-out lines (docs/choices.md): the text is cut into equal stretches, one per held-out line. One line is drawn from
 each stretch, and the drawn lines are assigned to valid and test at random, so both are spread over the whole text.
 
-Trimming (section 4.1, Wiki-CC: only the domain may differ): the train split is a random subset of the remaining lines,
-in their original order, with at most the given number of words and less than one line below it. `--max-words-of` limits
-the whole corpus, held-out lines included, to the size of the smallest text whose stats files are given (colons join the
-files of the shards of a text).
+Trimming (section 4.1, Wiki-CC: only the domain may differ): given a limit, the train split is a random subset of the
+remaining lines that has at most so many words. `--max-words-of` limits the whole corpus, held-out lines included, to
+the size of the smallest text whose stats files are given (colons join the files of the shards of a text).
 
 The text is read three times, with one line in memory, or one bucket of lines with `--shuffle-seed` (docs/choices.md).
 """
@@ -59,8 +58,9 @@ def draw_held_out(lines: int, valid: int, test: int, seed: int) -> dict[int, str
 def thin(lines: Iterable[str], total: int, budget: int, rng: Random) -> Iterator[str]:
     """Yield a random subset, with at most `budget` words, of lines that have `total` words.
 
-    A line is taken with probability (words still wanted) / (words still to come). That ratio is a martingale, so every
-    line has the same probability budget / total at any position, and the sum cannot drift away from the budget.
+    A line is taken with probability (words still wanted) / (words still to come). Whatever has been taken so far, the
+    next line is expected to leave this ratio as it is, so each line is taken with probability budget / total, wherever
+    it stands. Only near the end, a line with more words than are still wanted is skipped.
     """
     wanted, to_come = budget, total
     for line in lines:
@@ -142,10 +142,11 @@ def main() -> None:
     parser.add_argument("--valid-lines", type=_natural, default=5000)
     parser.add_argument("--test-lines", type=_natural, default=5000)
     size = parser.add_mutually_exclusive_group()
-    size.add_argument("--max-words", type=_natural, help="train words at most (default: all)")
-    size.add_argument("--max-words-of", nargs="+", metavar="STATS[:STATS]", help="words of the smallest of these texts")
+    size.add_argument("--max-words", type=_natural, help="maximum number of train words (default: no limit)")
+    smallest = "limit the corpus to the size of the smallest of these texts"
+    size.add_argument("--max-words-of", nargs="+", metavar="STATS[:STATS]", help=smallest)
     parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--shuffle-seed", type=int, help="put the train lines in a random order of their own")
+    parser.add_argument("--shuffle-seed", type=int, help="shuffle the train lines (default: keep their order)")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
     texts = [text.split(os.pathsep) for text in args.max_words_of or ()]  # the stats files of each text's shards

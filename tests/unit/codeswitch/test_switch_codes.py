@@ -162,9 +162,9 @@ def test_same_bytes_in_any_process_and_honest_stats(files, call, repository):
     ("name", "damage", "message"),
     [
         ("dict.tsv", b"cat\tchat\t1\n\xff\tx\t1\n", "dict.tsv, line 2: not UTF-8 (byte 0xff at column 1)"),
-        ("dict.tsv", "chien\tHund\n", "dict.tsv: none of the 650 words of train.txt.zst is in it (source<TAB>target"),
+        ("dict.tsv", "chien\tHund\n", "dict.tsv: contains none of the 650 words of train.txt.zst (is it for"),
         ("dict.tsv", "ice cream\tglace\t1\ncat\tchat\t0\n",
-         "dict.tsv: no forward translation of a single word (left out: 1 of several words, 1 of quality 0)"),
+         "dict.tsv: no entry to use with --direction forward (left out: 1 that translate several words, 1 of quality 0)"),
         ("train.txt.zst", b"not zstd", "train.txt.zst: truncated or damaged after line 0"),
         ("train.txt.zst", "", "train.txt.zst: no words to switch"),
     ],
