@@ -1,4 +1,4 @@
-"""Attention at the paper's shape, beside torch's: python -m bench.attention --out attention.json
+"""Attention at the paper's shape and at a narrow one, beside torch's: python -m bench.attention --out attention.json
 
 Checks the kernels of bench/attention_kernels.py against float64 with the same dropped values, times them with several
 sizes of blocks beside torch's FlashAttention and cuDNN, and then trains with the fastest. Needs a GPU; where Triton is
@@ -176,44 +176,53 @@ def milliseconds(work: Callable[[], Any]) -> float:
     return float(do_bench_cudagraph(work, rep=60, return_mode="median"))
 
 
-def compare(device: torch.device) -> tuple[dict[str, float], Blocks, tuple[Blocks, ...]]:
-    """Time all ways at the paper's shape; return milliseconds per layer and the fastest blocks of ours."""
-    _, heads, _, s, b, _ = SIZES["paper"]
-    qkv, grad, key = draw(b, s, SIZES["paper"][0], device, torch.bfloat16)
+def compare(device: torch.device, size: str) -> tuple[dict[str, float], Blocks, tuple[Blocks, ...]]:
+    """Time all ways at one shape; return milliseconds per layer and the fastest blocks of ours."""
+    width, heads, _, s, b, _ = SIZES[size]
+    qkv, grad, key = draw(b, s, width, device, torch.bfloat16)
     found: dict[str, float] = {}
 
     def timed(name: str, work: Callable[[], Any]) -> float:
-        found[name] = milliseconds(work)
-        say(f"{name}: {found[name]:.4f} ms")
+        try:
+            found[name] = milliseconds(work)
+        except triton.runtime.errors.OutOfResources as error:
+            say(f"{size}, {name}: {error}")
+            return math.inf
+        say(f"{size}, {name}: {found[name]:.4f} ms")
         return found[name]
+
+    def fitting(chosen: list[Blocks]) -> list[Blocks]:
+        return [one for one in chosen if max(one[:2]) <= s]
 
     leaf = qkv.clone().requires_grad_()
     for name, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
         with sdpa_kernel([backend]):
             timed(f"{name}, forward", partial(by_torch, leaf, heads))
             timed(f"{name}, both", lambda: torch.autograd.grad(by_torch(leaf, heads), leaf, grad))
-    best = min(FORWARD, key=lambda blocks: timed(f"forward {blocks}", lambda: forward(qkv, heads, key, blocks)))
+    best = min(
+        fitting(FORWARD), key=lambda blocks: timed(f"forward {blocks}", lambda: forward(qkv, heads, key, blocks))
+    )
     saved = qkv, *forward(qkv, heads, key, best), key
 
     def slope(*ways: Blocks) -> float:
         return timed(f"backward {ways}", lambda: backward(saved, grad, heads, ways))
 
-    whole = min(((one,) for one in WHOLE), key=lambda ways: slope(*ways))
-    other = min(OTHER, key=lambda one: slope(QUERY[0], one))
-    query = min(QUERY, key=lambda one: slope(one, other))
+    whole = min(((one,) for one in fitting(WHOLE)), key=lambda ways: slope(*ways))
+    other = min(fitting(OTHER), key=lambda one: slope(QUERY[0], one))
+    query = min(fitting(QUERY), key=lambda one: slope(one, other))
     fastest = min((whole, (query, other)), key=lambda ways: found[f"backward {ways}"])
     return found, best, fastest
 
 
 @contextmanager
-def ours(best: Blocks, ways: tuple[Blocks, ...]) -> Iterator[None]:
+def ours(size: str, best: Blocks, ways: tuple[Blocks, ...]) -> Iterator[None]:
     """Train with these kernels."""
 
-    @torch.library.custom_op("xling::attend", mutates_args=())
+    @torch.library.custom_op(f"xling::attend_{size}", mutates_args=())
     def attend(qkv: Tensor, heads: int, key: Tensor) -> tuple[Tensor, Tensor]:
         return forward(qkv, heads, key, best)
 
-    @torch.library.custom_op("xling::attend_backward", mutates_args=())
+    @torch.library.custom_op(f"xling::attend_{size}_backward", mutates_args=())
     def attend_backward(qkv: Tensor, out: Tensor, lse: Tensor, key: Tensor, grad: Tensor, heads: int) -> Tensor:
         return backward((qkv, out, lse, key), grad.contiguous(), heads, ways)
 
@@ -247,20 +256,20 @@ def ours(best: Blocks, ways: tuple[Blocks, ...]) -> Iterator[None]:
         layers.attention = before
 
 
-def train(device: torch.device, best: Blocks, ways: tuple[Blocks, ...], seconds: float) -> dict[str, float]:
+def train(size: str, device: torch.device, best: Blocks, ways: tuple[Blocks, ...], seconds: float) -> dict[str, float]:
     """Return tokens a second of a training, with torch's attention and with ours."""
     found: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as data:
         for name in ("torch", "ours"):
             compiled_losses.cache_clear()
             torch._dynamo.reset()
-            run = make_run("paper", (False, 0))
+            run = make_run(size, (False, 0))
             if name == "ours":
-                with ours(best, ways):
+                with ours(size, best, ways):
                     found[name] = our_rate(run, device, Path(data), seconds)
             else:
                 found[name] = our_rate(run, device, Path(data), seconds)
-            say(f"training with {name}: {found[name]:,.0f} tokens/s")
+            say(f"{size}, training with {name}: {found[name]:,.0f} tokens/s")
             free()
     return found
 
@@ -278,16 +287,18 @@ def main() -> None:
     say(f"largest relative error of {len(errors)}: {max(errors.values()):.1e}")
     if args.check:
         return
-    times, best, ways = compare(device)
-    speeds = train(device, best, ways, args.seconds)
+    found: dict[str, Any] = {"errors": errors}
+    for size in ("paper", "narrow"):
+        times, best, ways = compare(device, size)
+        speeds = train(size, device, best, ways, args.seconds)
+        found[size] = {"milliseconds": times, "fastest": [best, *ways], "tokens_per_second": speeds}
     about = {
         "date": utc(),
         "device": device_name(device),
         "versions": {"torch": torch.__version__, "triton": triton.__version__},
     }
-    found = {**about, "errors": errors, "milliseconds": times, "fastest": [best, *ways], "tokens_per_second": speeds}
     if args.out:
-        args.out.write_text(json.dumps(found, indent=2) + "\n")
+        args.out.write_text(json.dumps({**about, **found}, indent=2) + "\n")
 
 
 if __name__ == "__main__":
