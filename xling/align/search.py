@@ -52,7 +52,7 @@ class Found:
 def search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu", half: torch.dtype | None = None) -> Found:
     """Return the k candidates with the highest dot product; `half` is the 16-bit type for shortlists (None: no lists).
 
-    All values must be finite, and there must be at least k candidates: the code that reads vectors checks both.
+    All values must be finite, as the code that reads vectors checks, and there must be at least k candidates.
     """
     x, y = (torch.from_numpy(np.ascontiguousarray(side, dtype=np.float32)).to(device) for side in (queries, candidates))
     with exact_products(), torch.inference_mode():

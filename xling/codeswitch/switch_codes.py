@@ -4,14 +4,14 @@
         --out switched.txt.zst --stats stats.json
 
 Words are separated by spaces. A dictionary word is kept with probability 70%; otherwise it is replaced by one of its
-translations, drawn in proportion to quality. The text is cut into blocks of whole lines, of up to --block-words words;
-at most 15% of the words of a block are replaced. The cap counts the words that are replaced, so a translation of three
-words counts once. A word is looked up unchanged and then in lower case; if only the lower-case form is found, the
-translation takes the casing of the word.
+translations, drawn in proportion to quality. The text is cut into blocks of whole lines with at most --block-words
+words each (a longer line is a block by itself); at most 15% of the words of a block are replaced. The cap counts the
+words that are replaced, so a translation of three words counts once. A word is looked up unchanged and then in lower
+case; if only the lower-case form is found, the translation takes the casing of the word.
 
 Each line of the dictionary is source<TAB>target or source<TAB>target<TAB>quality, tokenised like the text; the quality
-is 1 unless given. `forward` switches text in the source language, `backward` text in the target
-language. Blocks are seeded by (seed, direction, block number), so the result is the same for any number of processes.
+is 1 unless given. `forward` switches text in the source language, `backward` text in the target language. Blocks are
+seeded by (seed, direction, block number), so the result is the same for any number of processes.
 """
 
 import argparse
@@ -36,7 +36,6 @@ KEEP = 0.7
 CAP = 0.15
 BLOCK_WORDS = 96 * 256  # one batch of one GPU, section 3.1 of the paper
 
-COLUMNS = "source<TAB>target<TAB>quality"
 FEW = 0.01  # warn if a smaller share of the words is in the dictionary: it may be for another language
 
 
@@ -44,8 +43,9 @@ FEW = 0.01  # warn if a smaller share of the words is in the dictionary: it may 
 class Dictionary:
     """Translations of single words, indexed for random draws by quality.
 
-    The translations of entry i are adjacent in `targets`. At the same positions, `cumulative` holds i plus the
-    cumulative share of quality. It is sorted, so one search in it draws translations for any number of words.
+    The translations of entry i are adjacent in `targets`. At the position of each, `cumulative` holds i plus the share
+    of the entry's quality that this translation and those before it have. The array is sorted, so one search in it
+    draws translations for any number of words.
     """
 
     entries: dict[str, int]
@@ -122,7 +122,7 @@ def switch_block(
 
 
 def match_case(word: str, translation: str) -> str:
-    """Return a translation in upper case for a word in upper case, capitalised for a capitalised word, or unchanged."""
+    """Return a translation with the casing of a word: upper case, capitalised, or unchanged if the word is neither."""
     if len(word) > 1 and word.isupper():
         return translation.upper()
     if word[:1].isupper():
@@ -142,7 +142,7 @@ def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
 
 
 def switch_numbered(args: argparse.Namespace, numbered: tuple[int, list[str]]) -> tuple[list[str], Counter[str]]:
-    """Switch one numbered block; called in worker processes if there are several."""
+    """Switch one numbered block; with several processes, this runs in each of them."""
     number, block = numbered
     dictionary = load_dictionary(args.dictionary, args.direction, args.dictionary_case == "lower")
     return switch_block(block, dictionary, (args.seed, args.direction, number), args.keep, args.cap)
@@ -165,11 +165,11 @@ def main() -> None:
     """Read the command line and switch one text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--input", type=Path, required=True, help="tokenised text, one paragraph per line")
-    parser.add_argument("--dictionary", type=Path, required=True, help=COLUMNS)
+    parser.add_argument("--dictionary", type=Path, required=True, help="source<TAB>target[<TAB>quality]")
     parser.add_argument("--direction", choices=["forward", "backward"], required=True)
     case = "lower: convert the dictionary to lower case, for lower-case text; keep: use it as it is"
     parser.add_argument("--dictionary-case", choices=["lower", "keep"], default="lower", help=case)
-    parser.add_argument("--keep", type=float, default=KEEP, help="how often a dictionary word is left as it is")
+    parser.add_argument("--keep", type=float, default=KEEP, help="probability that a dictionary word is kept")
     parser.add_argument("--cap", type=float, default=CAP, help="largest share of replaced words in a block")
     parser.add_argument("--block-words", type=positive, default=BLOCK_WORDS)
     parser.add_argument("--seed", type=int, required=True)

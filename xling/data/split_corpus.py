@@ -6,9 +6,10 @@
 Held-out lines (docs/choices.md): the text is cut into equal stretches, one per held-out line. One line is drawn from
 each stretch, and the drawn lines are assigned to valid and test at random, so both are spread over the whole text.
 
-Trimming (section 4.1, Wiki-CC: only the domain may differ): given a limit, the train split is a random subset of the
-remaining lines that has at most so many words. `--max-words-of` limits the whole corpus, held-out lines included, to
-the size of the smallest text whose stats files are given (colons join the files of the shards of a text).
+Trimming (section 4.1: Wiki-CC should differ from Default in the domain of its text, not in its size): if a number of
+words is given, the train split is a random subset of the remaining lines with no more words. `--max-words-of` limits
+the whole corpus, held-out lines included, to the size of the smallest text whose stats files are given (colons join the
+files of the shards of a text).
 
 The text is read three times, with one line in memory, or one bucket of lines with `--shuffle-seed` (docs/choices.md).
 """
@@ -56,11 +57,11 @@ def draw_held_out(lines: int, valid: int, test: int, seed: int) -> dict[int, str
 
 
 def thin(lines: Iterable[str], total: int, budget: int, rng: Random) -> Iterator[str]:
-    """Yield a random subset, with at most `budget` words, of lines that have `total` words.
+    """Yield a random subset of lines with at most `budget` words; all lines together have `total` words.
 
-    A line is taken with probability (words still wanted) / (words still to come). Whatever has been taken so far, the
-    next line is expected to leave this ratio as it is, so each line is taken with probability budget / total, wherever
-    it stands. Only near the end, a line with more words than are still wanted is skipped.
+    A line is taken with probability (words still wanted) / (words still to come). This ratio does not change on average
+    from one line to the next, so every line is taken with probability budget / total, wherever it stands. The exception
+    is a line with more words than are still wanted, which is skipped.
     """
     wanted, to_come = budget, total
     for line in lines:
@@ -125,13 +126,15 @@ def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, obj
         for line in track(train, f"splitting {text.name}"):
             write("train", line)
         if not counts["train"]["words"]:
-            raise InputError(text, f"no train line fits into {budget} words", fix="allow more words")
+            room = "" if budget is None else f", the limit leaves {max(budget, 0)}"
+            problem = f"no words are left for training: {held_words} of {words} are in held-out lines{room}"
+            raise InputError(text, problem, fix="raise the limit or hold out fewer lines")
     return {"lines": total, "words": words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
 
 
 def _natural(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number, found {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 up, found {text!r}")
     return int(text)
 
 
