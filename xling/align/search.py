@@ -52,7 +52,7 @@ class Found:
 def search(queries: Matrix, candidates: Matrix, k: int, device: str = "cpu", half: torch.dtype | None = None) -> Found:
     """Return the k candidates with the highest dot product; `half` is the 16-bit type for shortlists (None: no lists).
 
-    All values must be finite, as the code that reads vectors checks, and there must be at least k candidates.
+    All values must be finite (the code that reads the vectors checks this), and there must be at least k candidates.
     """
     x, y = (torch.from_numpy(np.ascontiguousarray(side, dtype=np.float32)).to(device) for side in (queries, candidates))
     with exact_products(), torch.inference_mode():
@@ -159,7 +159,7 @@ def _by_block(work: Callable[..., Result], parts: Sequence[Tensor], y: Tensor) -
 
 
 def _margins(x: Tensor, y: Tensor, x_half: Tensor, y_half: Tensor) -> Tensor:
-    """Return for each query a bound, valid for every candidate, on the error of scores of rounded vectors."""
+    """Return for each query an upper bound on the error that rounding the vectors causes in any of its scores."""
     x_off, y_off = _lengths(x - x_half.float()), _lengths(y - y_half.float()).max()
     x_long, y_long = _lengths(x_half.float()), _lengths(y).max()
     summing = x.shape[1] * torch.finfo(torch.float32).eps + ROUNDING

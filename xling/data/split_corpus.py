@@ -6,10 +6,10 @@
 Held-out lines (docs/choices.md): the text is cut into equal stretches, one per held-out line. One line is drawn from
 each stretch, and the drawn lines are assigned to valid and test at random, so both are spread over the whole text.
 
-Trimming (section 4.1: Wiki-CC should differ from Default in the domain of its text, not in its size): if a number of
-words is given, the train split is a random subset of the remaining lines with no more words. `--max-words-of` limits
-the whole corpus, held-out lines included, to the size of the smallest text whose stats files are given (colons join the
-files of the shards of a text).
+Trimming (section 4.1: Wiki-CC should differ from Default in the domain of its text, not in its size): if there is a
+limit, the train split is a random subset of the remaining lines with at most that many words. `--max-words-of` takes
+the stats files of several texts and limits the whole corpus, held-out lines included, to the size of the smallest of
+them. If a text has shards, colons join the names of their stats files.
 
 The text is read three times, with one line in memory, or one bucket of lines with `--shuffle-seed` (docs/choices.md).
 """
