@@ -43,9 +43,9 @@ FEW = 0.01  # warn if a smaller share of the words is in the dictionary: it may 
 class Dictionary:
     """Translations of single words, indexed for random draws by quality.
 
-    The translations of entry i are adjacent in `targets`. Each has a share of the entry's total quality, and at the
-    same position `cumulative` holds i plus the sum of the shares up to and including this one. The array is sorted, so
-    one search in it draws translations for any number of words.
+    The translations of entry i are adjacent in `targets`, and each has a share of the entry's total quality. At the
+    position of each translation, `cumulative` holds i plus the sum of the entry's shares up to and including its own.
+    `cumulative` is therefore sorted, so one search in it draws translations for any number of words.
     """
 
     entries: dict[str, int]

@@ -9,9 +9,10 @@ each stretch, and the drawn lines are assigned to valid and test at random, so b
 Trimming (section 4.1: Wiki-CC should differ from Default in the domain of its text, not in its size): if there is a
 limit, the train split is a random subset of the remaining lines with at most that many words. `--max-words-of` takes
 the stats files of several texts and limits the whole corpus, held-out lines included, to the size of the smallest of
-them. If a text has shards, colons join the names of their stats files.
+them. For a text in shards, join the names of the shards' stats files with colons.
 
-The text is read three times, with one line in memory, or one bucket of lines with `--shuffle-seed` (docs/choices.md).
+The text is read three times. Only one line is in memory at a time or, with `--shuffle-seed`, one bucket of lines
+(docs/choices.md).
 """
 
 import argparse
@@ -126,8 +127,8 @@ def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, obj
         for line in track(train, f"splitting {text.name}"):
             write("train", line)
         if not counts["train"]["words"]:
-            room = "" if budget is None else f", the limit leaves {max(budget, 0)}"
-            problem = f"no words are left for training: {held_words} of {words} are in held-out lines{room}"
+            room = "" if budget is None else f", and the limit leaves room for {max(budget, 0)}"
+            problem = f"the train split would be empty: {held_words} of {words} words are in held-out lines{room}"
             raise InputError(text, problem, fix="raise the limit or hold out fewer lines")
     return {"lines": total, "words": words, "train_words_wanted": budget, **asdict(plan), "splits": counts}
 
