@@ -136,8 +136,8 @@ def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
     dictionary = build_dictionary(read_tsv(path), direction == "backward", lower)
     if not dictionary.entries:
         several, worthless = dictionary.left_out.values()
-        left_out = f"left out: {several} that translate several words, {worthless} of quality 0"
-        raise InputError(path, f"no entry to use with --direction {direction} ({left_out})")
+        left_out = f"{several} with several words to translate and {worthless} with quality 0 are left out"
+        raise InputError(path, f"no usable entry for --direction {direction} ({left_out})")
     return dictionary
 
 

@@ -1,4 +1,4 @@
-"""Split a tokenised text into train, valid and test, trimmed to a number of words.
+"""Split a tokenised text into train, valid and test, and trim the train split if there is a limit on words.
 
     python -m xling.data.split_corpus --input tok.txt.zst --valid-lines 5000 --test-lines 5000 --seed 1 \\
         --out-dir DIR
@@ -99,9 +99,9 @@ def split_corpus(shards: Sequence[Path], out: Path, plan: Plan) -> dict[str, obj
     for line in track(lines(), f"measuring {text.name}"):
         total, words, characters = total + 1, words + len(line.split()), characters + len(line)
     if total <= plan.valid + plan.test or not words:
-        needed = f"{plan.valid} valid and {plan.test} test lines are held out and training needs text too"
+        needed = f"too few to hold out {plan.valid} valid and {plan.test} test lines and leave some for training"
         found = f"{total} lines with {words} words"
-        raise InputError(text, f"{found}, but {needed}", fix="give more text or hold out fewer lines")
+        raise InputError(text, f"{found}, {needed}", fix="give more text or hold out fewer lines")
     held = draw_held_out(total, plan.valid, plan.test, plan.seed)
     with ExitStack() as stack:
         handles = {name: stack.enter_context(write_text(out / f"{name}.txt.zst")) for name in SPLITS}
