@@ -43,9 +43,9 @@ FEW = 0.01  # warn if a smaller share of the words is in the dictionary: it may 
 class Dictionary:
     """Translations of single words, indexed for random draws by quality.
 
-    The translations of entry i are adjacent in `targets`, and each has a share of the entry's total quality. At the
-    position of each translation, `cumulative` holds i plus the sum of the entry's shares up to and including its own.
-    `cumulative` is therefore sorted, so one search in it draws translations for any number of words.
+    The translations of an entry are adjacent in `targets`, and each has a share of the entry's total quality. If
+    `targets[j]` is a translation of entry i, `cumulative[j]` is i plus the sum of the entry's shares up to that
+    translation. `cumulative` is therefore sorted, so one search in it draws translations for any number of words.
     """
 
     entries: dict[str, int]
@@ -136,7 +136,7 @@ def load_dictionary(path: Path, direction: str, lower: bool) -> Dictionary:
     dictionary = build_dictionary(read_tsv(path), direction == "backward", lower)
     if not dictionary.entries:
         several, worthless = dictionary.left_out.values()
-        left_out = f"{several} with several words to translate and {worthless} with quality 0 are left out"
+        left_out = f"left out: {several} entries that translate several words, {worthless} entries with quality 0"
         raise InputError(path, f"no usable entry for --direction {direction} ({left_out})")
     return dictionary
 

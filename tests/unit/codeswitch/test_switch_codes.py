@@ -164,7 +164,7 @@ def test_same_bytes_in_any_process_and_honest_stats(files, call, repository):
         ("dict.tsv", b"cat\tchat\t1\n\xff\tx\t1\n", "dict.tsv, line 2: not UTF-8 (byte 0xff at column 1)"),
         ("dict.tsv", "chien\tHund\n", "dict.tsv: contains none of the 650 words of train.txt.zst (is it for"),
         ("dict.tsv", "ice cream\tglace\t1\ncat\tchat\t0\n",
-         "dict.tsv: no usable entry for --direction forward (1 with several words to translate and 1 with quality 0 are left out)"),
+         "dict.tsv: no usable entry for --direction forward (left out: 1 entries that translate several words, 1 entries with"),
         ("train.txt.zst", b"not zstd", "train.txt.zst: truncated or damaged after line 0"),
         ("train.txt.zst", "", "train.txt.zst: no words to switch"),
     ],
