@@ -121,7 +121,11 @@ def test_the_command_gives_en_prime_an_order_of_its_own_and_takes_a_text_in_shar
         (LINES[:30], [], "tok.txt.zst: 30 lines with 175 words, too few to hold out 10 valid and 20 test lines"),
         ([], [], "tok.txt.zst: 0 lines with 0 words, too few to hold out 10 valid"),
         ([""] * 50, [], "tok.txt.zst: 50 lines with 0 words, too few"),
-        (LINES, ["--max-words", "2"], "tok.txt.zst: the train split would be empty: 165 of 5997 words are in held-out lines, and the limit leaves room for 2"),
+        (
+            LINES,
+            ["--max-words", "2"],
+            "tok.txt.zst: the train split would be empty: 165 of 5997 words are in held-out lines, and the limit leaves room for 2",
+        ),
     ],
 )
 def test_too_little_text_is_one_clear_line(tmp_path, refused, lines, more, message):
