@@ -150,7 +150,7 @@ def bert_rate(run: Run, device: torch.device, seconds: float) -> float:
         intermediate_size=shape.feedforward, max_position_embeddings=shape.positions,
     )  # fmt: skip
     config._attn_implementation = "sdpa"
-    model: Any = BertForMaskedLM(config)  # type: ignore[no-untyped-call]
+    model: Any = BertForMaskedLM(config)
     model.to(device).train()
     on_gpu = device.type == "cuda"
     called: Callable[..., Any] = torch.compile(model, dynamic=False) if on_gpu else model

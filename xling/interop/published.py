@@ -73,8 +73,8 @@ def check_folder(name: str) -> None:
 
 
 def _load(name: str, kind: Any, **options: Any) -> Any:
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    transformers.utils.logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # else it reports unused parts
+    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.set_verbosity_error()  # else it reports unused parts
     try:
         return kind.from_pretrained(name, trust_remote_code=False, **options)
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
