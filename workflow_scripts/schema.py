@@ -160,7 +160,7 @@ class Dictionary:
     """Bilingual dictionary for Extra anchors."""
 
     format: Literal["panlex", "tsv"] = key("The PanLex CSV dump, or a file of source TAB target [TAB quality].")
-    path: DataPath = key("Folder or zip of the dump, or the file.")
+    path: DataPath = key("Folder of the dump, or the file.")
     code: PanLexCode = optional("PanLex's code of the language variety.")
 
 
