@@ -1,7 +1,8 @@
 """Means over seeds: one row per cell of Table 1 and per point of a figure, from records with one entry per seed.
 
 Each score of each seed becomes a `Measured`. Claims are judged on the same objects, so the intervals given here account
-for the noise of seeds and of test items in the same way as the verdicts do (docs/verdicts.md).
+for the noise of seeds and of test items in the same way as the verdicts do (docs/verdicts.md), but for one thing: the
+verdicts take the seed variance of Figures 5 and 8 from Table 1 if these have one seed, and here it is left out.
 """
 
 import math

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import LineCollection
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from PIL import Image
@@ -167,7 +168,7 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
 def room_for(labels: Iterable[str], width: float) -> float:
     """Return the share of the width of a panel (in inches) that the labels need."""
     longest = max(map(len, labels), default=0)
-    return min((MARGIN + longest * LETTER) / width, 0.6) if longest else 0.0
+    return min((1.5 * MARGIN + longest * LETTER) / width, 0.6) if longest else 0.0
 
 
 def label_ends(
@@ -187,8 +188,11 @@ def label_ends(
     )
     axes.set_xlim(left - edge, left - edge + full)
     axes.spines["bottom"].set_zorder(4)  # drawn over the white background of nearby labels, which would hide the axis
-    x = right + edge + MARGIN / size[0] * full / 2
-    for (text, _, colour), y in zip(labels, places, strict=True):
+    x = right + edge + MARGIN / size[0] * full
+    for (text, end, colour), y in zip(labels, places, strict=True):
+        if abs(y - end) > gap / 2:  # moved away from the end of its line
+            guide = [(right + edge / 2, end), (x, y)]
+            axes.add_collection(LineCollection([guide], colors=colour, linewidths=0.5, clip_on=False), autolim=False)
         white = {"facecolor": "white", "edgecolor": "none", "pad": 0.3}  # hides the guide line behind the text
         axes.text(x, y, text, ha="left", va="center", fontsize=LABEL, color=ink(colour), bbox=white)
 
@@ -212,5 +216,7 @@ def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str]
             figure.savefig(temporary, format=suffix, dpi=DOTS_PER_INCH, metadata=FORMATS[suffix])
             if suffix == "png":  # a palette of 256 colours reduces the file to a third
                 with Image.open(temporary) as picture:
-                    few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+                    # median cut, the default, would merge rare colours, such as those of two languages
+                    whole, way = picture.convert("RGB"), Image.Quantize.MAXCOVERAGE
+                    few = whole.quantize(256, method=way, kmeans=4, dither=Image.Dither.NONE)
                 few.save(temporary, format="PNG", optimize=True)

@@ -10,6 +10,7 @@ from figure_files import RECORDS
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
+from PIL import Image
 
 from xling.report import published, style
 from xling.report.figures.__main__ import FIGURES
@@ -89,6 +90,10 @@ def test_figure3_divides_bars_at_the_floor_and_draws_intervals_to_scale():
     assert error_bars(with_bar, 0)[0] == pytest.approx([first.low, first.high])
     assert (error_bars(without, 0), texts(without).count("50.0"), texts(without).count("not run")) == ([], 1, 9)
     figure = with_bar.figure
+    hidden = [
+        lines.get_segments()[0][:, 0].tolist() for lines in with_bar.collections if lines.get_linewidth() == [1.5]
+    ]
+    assert hidden == [[10, 10]]  # the floor of Sep Emb, beyond its bar
     with style.styled():
         figure.draw_without_rendering()
     assert figure.legends[0].get_window_extent().y1 < with_bar.get_tightbbox().y0
@@ -159,7 +164,40 @@ def test_matrices_have_the_first_encoder_across_and_the_second_upwards():
     assert panels[0].images[0].origin == "lower"
 
 
-def test_the_forest_plot_of_no_claims_is_empty():
+def test_a_ring_marks_the_most_similar_layer():
+    values = {(0, 0): 0.5, (0, 1): 0.9, (1, 0): 0.4, (1, 1): 0.3}
+    _, panels = drawn("cka_matrix", [LayerPair("en-fr", "bilingual", *key, value) for key, value in values.items()])
+    assert panels[0].collections[1].get_offsets().tolist() == [[0, 1], [1, 0]]
+
+
+def test_one_seed_of_contextual_transfer_is_said_to_be_one():
+    one = [record for record in RECORDS["figure5"] if record.seed == RECORDS["figure5"][0].seed]
+    for records in (one, [*one, *(replace(record, seed=9) for record in one)]):
+        note = drawn("figure5", records)[1][0].figure.get_supxlabel()
+        assert ("of the test items alone" in note) == (records is one)
+
+
+def test_a_picture_keeps_the_colours_of_all_languages(tmp_path):
+    colours = [*style.LANGUAGE_COLOURS.values()]
+    with style.styled():
+        figure = style.new_figure(fitted=False)
+        axes = figure.subplots()
+        axes.imshow(np.linspace(0, 1, 400).reshape(20, 20), cmap=style.HEAT_MAP)  # takes most of the palette
+        axes.scatter(range(len(colours)), [3] * len(colours), c=colours, s=12)
+        style.save_images(figure, tmp_path, "colours", ["png"])
+    with Image.open(tmp_path / "colours.png") as picture:
+        seen = np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0)
+    for colour in colours:
+        assert np.abs(seen - 255 * np.array(to_rgb(colour))).max(axis=1).min() < 16, colour
+
+
+def test_the_forest_plot_of_no_claims_is_empty_and_no_bar_is_drawn_where_none_reaches():
     """That of a reference run is compared in test_figure_commands."""
+    part = {"what": "a", "checks": [{"shown": False}], "value": 9.0, "low": 8.0, "high": 10.0, "threshold": 0.0}
+    part |= {"relation": "above", "paper": None, "verdict": "supported", "clear": 1, "open": 0, "against": 0}
+    part |= {"seeds_to_decide": None, "unit": "points", "ours": False}
     with style.styled():
         assert len(forest({"claims": []})[1]) == 0
+        figure, _ = forest({"claims": [{"claim": "1", "parts": [part]}]})
+    bars = [line.get_xdata() for line in figure.axes[0].get_lines() if line.get_linewidth() == 3.5]
+    assert [list(ends) for ends in bars] == [[4, 4]]  # nine half-widths away: beyond the edge

@@ -99,6 +99,8 @@ def test_the_page_of_a_reference_run_comes_out_again_and_can_be_read_and_sent(na
     made, wanted = (AGEING.sub("", page[page.index("<body>") : page.index("<script>")]) for page in (text, kept))
     assert made == wanted, f"run python -m xling.report results/reference/{name} --choices docs/choices.md docs/data.md"
     check_page(text, folder)
+    assert ("made by a generator" in text) == (name == "demo-full")
+    assert "<small>wanted at least 0.75 (ours)</small>" in text
     assert {path.stem for path in folder.glob("figures/*.svg")} <= set(CAPTIONS)
     assert len(kept.encode()) <= 2_000_000
     assert len(Page(wanted).text.split()) <= 6000

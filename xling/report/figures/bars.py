@@ -55,6 +55,8 @@ def figure3(records: Sequence[Cell], settings: Sequence[Setting]) -> tuple[Figur
     handles: list[Artist] = [Patch(color=style.group_colour(group), label=group or DEFAULT) for group in groups]
     handles.append(Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=style.DASHES, label="level of Default"))
     handles.append(Patch(color=style.LIGHT, label="pale: floor (untrained encoder, or chance)"))
+    if any(cell.floor > cell.score for cell in cells):
+        handles.append(Line2D([], [], color=style.VERMILION, linewidth=1.5, label="floor above the score"))
     figure.legend(handles=handles, ncols=columns, **LEGEND)
     return figure, cells
 
@@ -70,6 +72,8 @@ def _transfer(axes: Axes, cells: Sequence[Any], rows: Sequence[Setting]) -> None
         colour = style.group_colour(row.group)
         axes.barh(place, cell.score, BAR3, color=style.pale(colour))
         axes.barh(place, max(cell.score - cell.floor, 0.0), BAR3, left=cell.floor, color=colour)
+        if cell.floor > cell.score:  # beyond the end of the bar
+            axes.vlines(cell.floor, place - BAR3 / 2, place + BAR3 / 2, color=style.VERMILION, linewidth=1.5, zorder=4)
         if cell.low is not None:
             bars = style.reach(cell.score, cell.low, cell.high)
             axes.errorbar(cell.score, place, xerr=bars, color=style.BLACK, elinewidth=0.8, capsize=1.5, capthick=0.8)
@@ -121,7 +125,11 @@ def _word_bar(axes: Axes, x: float, score: Any, top: float) -> None:
         bars = style.reach(score.p1, score.low, score.high)
         for colour, width in (("white", 2.4), (style.BLACK, 0.9)):  # the white edge is visible on a black bar
             axes.errorbar(x, score.p1, yerr=bars, color=colour, elinewidth=width, capsize=2, capthick=width)
-    axes.text(x, max(score.p1, score.high or 0) + 0.015 * top, f"{score.p1:.1f}", **look)
+    colour = style.MODEL_COLOURS[score.vectors]  # a score of 0 has no bar that shows it
+    axes.plot(x, score.p1, "D", color=colour, markeredgecolor="white", markersize=4, zorder=5)
+    white = {"facecolor": "white", "edgecolor": "none", "pad": 0.2, "alpha": 0.8}
+    look |= {"ha": "left", "bbox": white, "zorder": 6}
+    axes.text(x + 0.02, score.p1 + 0.01 * top, f"{score.p1:.1f}", **look)
 
 
 def read_audit(path: Path, study: Study) -> list[Anchors]:

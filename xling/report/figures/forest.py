@@ -30,7 +30,8 @@ LETTERS = 48  # letters per line of the name of a part
 COLUMNS = {"effect, interval, wanted": 0.64, "clear/open/\nagainst": 0.825, "verdict,\nseeds needed": 0.995}
 NOTE = (
     "Distance from the threshold in half-widths of the part's own 95% interval: right of 0 the claim holds. "
-    "Bar: mean with its interval; dots: cells, coloured by language; diamond: the paper; arrows: further out."
+    "Bar: mean with its interval; small marks: cells, by language; white diamond: the paper, in the same half-widths; "
+    "arrows: further out, with their number."
 )
 MARK = ["claim", "part", "kind", "where", "language", "value", "margin"]
 Stored = Mapping[str, Any]
@@ -75,7 +76,7 @@ def forest(claims: Stored) -> tuple[Figure, pd.DataFrame]:
         figure.text(x, 1 - (TOP - 0.06) / height, title, ha="right" if x > 0.9 else "left", **look)
     table = pd.concat([pd.DataFrame(columns=MARK, dtype=object), *shown])
     languages = in_order({code for code in table["language"] if code}, LANGUAGES)
-    looks = [(code, style.language_look(code)[0], "o", style.language_look(code)[0]) for code in languages]
+    looks = [(code, colour, marker, colour) for code in languages for colour, marker in [style.language_look(code)]]
     looks += [("means, comparisons", style.GREY, "o", style.GREY), ("paper", style.BLACK, "D", "white")]
     handles = [
         Line2D([], [], linestyle="", marker=marker, markersize=4, color=colour, markerfacecolor=face, label=label)
@@ -88,19 +89,25 @@ def forest(claims: Stored) -> tuple[Figure, pd.DataFrame]:
 
 def _draw_marks(axes: Axes, place: int, part: Stored, shown: pd.DataFrame) -> None:
     """Draw the interval, the mean, the cells and the paper's mean; a mark beyond the edge becomes an arrow."""
+    cells = shown.loc[shown["kind"] == "cell", "margin"]
+    for side, where in ((-1, "right"), (1, "left")):
+        if (beyond := int((side * cells > LIMIT).sum())) > 1:  # arrows that lie on each other are counted
+            axes.text(side * (LIMIT + 0.12), place + 0.26, str(beyond), fontsize=4.5, ha=where, va="center")
     for mark in shown.itertuples():
         x, inside = float(np.clip(mark.margin, -LIMIT, LIMIT)), abs(mark.margin) <= LIMIT
         arrow = "" if inside else ">" if x > 0 else "<"
         if mark.kind == "mean":
-            ends = [max(x - 1, -LIMIT), min(x + 1, LIMIT)] if part["high"] > part["low"] else [x, x]
-            bar: dict[str, Any] = {"color": COLOURS[Verdict(part["verdict"])], "solid_capstyle": "butt"}
-            axes.plot(ends, [place, place], linewidth=3.5, zorder=2, **bar)
-            axes.plot(x, place, arrow or "|", color=style.BLACK, markersize=7 if inside else 4, zorder=4)
+            tone, half = COLOURS[Verdict(part["verdict"])], float(part["high"] > part["low"])
+            ends = np.clip([mark.margin - half, mark.margin + half], -LIMIT, LIMIT)
+            axes.plot(ends, [place, place], linewidth=3.5, zorder=2, color=tone, solid_capstyle="butt")
+            look: dict[str, Any] = {"color": style.BLACK if inside else tone, "markersize": 7 if inside else 6}
+            axes.plot(x, place, arrow or "|", zorder=4, **look)
         elif mark.kind == "cell":
-            dot = style.language_look(mark.language)[0] if mark.language else style.GREY
-            axes.plot(x, place + 0.24, arrow or "o", color=dot, markersize=2.6, alpha=0.85, zorder=3)
+            colour, shape = style.language_look(mark.language) if mark.language else (style.GREY, "o")
+            look = {"color": colour, "markersize": 3.2, "markeredgewidth": 0, "alpha": 0.85, "zorder": 3}
+            axes.plot(x, place + 0.24, arrow or shape, **look)
         else:
-            look: dict[str, Any] = {"color": style.BLACK, "markerfacecolor": "white", "markersize": 4.5, "zorder": 3}
+            look = {"color": style.BLACK, "markerfacecolor": "white", "markersize": 4.5, "zorder": 3}
             axes.plot(x, place - 0.22, arrow or "D", markeredgewidth=0.8, **look)
 
 

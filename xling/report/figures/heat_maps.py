@@ -20,7 +20,7 @@ GAP = 0.25  # space between pairs and above the average row, in cells
 ROW = 0.29  # inches
 MATRIX_NOTE = (
     "Left to right: layers of the English encoder. Upwards: layers of the other one; 0: embeddings. "
-    "Dots: the same layer in both, as in Figure 7."
+    "Dots: the same layer in both, as in Figure 7. Rings: the layer of the other encoder that is most similar."
 )
 
 
@@ -48,6 +48,9 @@ def figure7(records: Sequence[CkaScore]) -> tuple[Figure, list[CkaMean]]:
         middle = number * width + len(CKA_MODELS) / 2
         axes.text(middle, -0.25, pair_title(pair), ha="center", va="bottom", fontsize=9, fontweight="bold")
     _finish(figure, [axes], colours, 30)
+    halves = [(score.high - score.low) / 2 for score in scores if score.low is not None]
+    if halves:
+        style.footnote(figure, f"95% intervals over seeds, of a square: ±{np.median(halves):.2f} (median).")
     return figure, scores
 
 
@@ -95,6 +98,9 @@ def cka_matrix(records: Sequence[LayerPair]) -> tuple[Figure, Sequence[LayerPair
             axes.imshow(colours.to_rgba(values), origin="lower", interpolation="nearest")
             inks = [style.ink_on([float(part) for part in colour]) for colour in colours.to_rgba(np.diag(values))]
             axes.scatter(layers, layers, s=2, c=inks)
+            most = np.nan_to_num(values, nan=-1.0).argmax(axis=0)
+            edges = [style.ink_on([float(part) for part in one]) for one in colours.to_rgba(values[most, list(layers)])]
+            axes.scatter(layers, most, s=16, facecolors="none", edgecolors=edges, linewidths=0.7)
         line[0].set_ylabel(model)
     for pair, axes in zip(pairs, grid[0], strict=True):
         axes.set_title(pair_title(pair), fontweight="bold")

@@ -3,6 +3,7 @@
 from collections import namedtuple
 from collections.abc import Sequence
 from itertools import product
+from textwrap import wrap
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -19,9 +20,10 @@ from xling.report.table1 import with_unlisted
 
 SERIES = ("this run, above the untrained encoder", "this run, above chance", "paper, above chance")
 LABEL = "share of Default's transfer that is kept, mean over languages"
+LEFT_OUT = f"left out, Default less than {SIGNAL:g} points above its floor: "
 NO_SIGNAL = f"In no task and language is Default at least {SIGNAL:g} points above its floor: no share can be given."
 SPREAD = 0.25  # distance between marks as a share of a row
-WIDTH, ROW, PANEL, AROUND = 4.6, 0.165, 0.33, 0.8  # inches: figure width, a row, the rest of a panel and of the figure
+WIDTH, ROW, PANEL, AROUND = 3.5, 0.165, 0.42, 1.35  # inches: figure width, a row, the rest of a panel and of the figure
 # A mark of the figure: the mean share that a setting keeps in the languages with signal.
 Kept = namedtuple("Kept", "task languages setting series kept low high")
 
@@ -33,6 +35,17 @@ def languages_with_signal(ours: Study) -> dict[str, list[str]]:
         if setting == DEFAULT and ours.clear(setting, task, language):
             found[task].append(language)
     return {task: in_order(own, LANGUAGES) for task, own in found.items() if own}
+
+
+def without_signal(ours: Study) -> str:
+    """Return a line that names the tasks and languages in which Default has no signal, empty if there are none."""
+    clear = languages_with_signal(ours)
+    left: dict[str, list[str]] = {}
+    for setting, task, language in ours.cells:
+        if setting == DEFAULT and language not in clear.get(task, []):
+            left.setdefault(task, []).append(language)
+    parts = [f"{TASKS.get(task, task)} {' '.join(in_order(left[task], LANGUAGES))}" for task in in_order(left, TASKS)]
+    return LEFT_OUT + "; ".join(parts) if parts else ""
 
 
 def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
@@ -80,9 +93,10 @@ def kept(records: Sequence[Cell], settings: Sequence[Setting], across: bool = Fa
         if any(mark.series == label for mark in marks)
     ]
     level = Line2D([], [], color=style.BLACK, linewidth=0.7, linestyle=style.DASHES, label=DEFAULT)
-    columns = 4 if across else 2
+    columns = 4 if across else 1
     figure.legend(handles=[*shown, level], loc="outside upper center", ncols=columns, frameon=False, fontsize=7)
-    figure.supxlabel(LABEL, fontsize=8)
+    around = int(18 * figure.get_figwidth())  # letters that fit in a line
+    figure.supxlabel("\n".join(wrap(LABEL, around) + wrap(without_signal(beside[0]), around)), fontsize=7)
     return figure, marks
 
 
@@ -93,6 +107,8 @@ def _panel(axes: Axes, marks: Sequence[Kept], rows: Sequence[Setting]) -> None:
     axes.set_title(f"{TASKS.get(marks[0].task, marks[0].task)}: {', '.join(every)}{partly}", loc="left")
     style.light_grid(axes, "x")
     axes.axvline(1, color=style.BLACK, linewidth=0.7, linestyle=style.DASHES)
+    axes.axvline(0, color=style.BLACK, linewidth=0.7, linestyle=style.DOTTED)
+    axes.tick_params(labelbottom=True)
     places = {row.setting: (place, style.group_colour(row.group)) for place, row in enumerate(rows)}
     for mark in marks:
         place, colour = places[mark.setting]

@@ -29,6 +29,10 @@ SERIES_MARKERS = {MLM_ALIGN: "s", BI_MLM: "o", BI_MLM_ALIGN: "^"}
 SERIES_NOTE = (
     "Dashed: the untrained encoder, its task layers trained in the same way; in a series' colour where they differ."
 )
+ONE_SEED_NOTE = (
+    "\nBars: 95% intervals of the test items alone, as there is one seed. Another seed can move a whole curve much "
+    "further, which claim 6b allows for."
+)
 LASER = 95.0  # section 5.1.3: "over 95%, obtained by LASER" on Tatoeba; quoted from the text, not measured by us
 DIRECTIONS = {"en-x": "English to other language", "x-en": "Other language to English"}
 SENTENCE_NOTE = "Solid: monolingual encoders. Dashed, same colour: untrained encoders. Dotted: chance."
@@ -114,7 +118,8 @@ def _contextual(records: Sequence[ContextualScore], series: Sequence[str]) -> tu
                 floors = [(floors[0][0], style.GREY)]
             curves += [Curve(UNTRAINED, floor, colour, dashes=DASHED) for floor, colour in floors]
             row.append((f"en-{language}", curves, [name for name in of if not of[name]]))
-    return draw_grid(rows, 2.2, [task_title(task) for task in tasks], SERIES_NOTE), scores
+    note = SERIES_NOTE + (ONE_SEED_NOTE if len({record.seed for record in records}) == 1 else "")
+    return draw_grid(rows, 2.2, [task_title(task) for task in tasks], note), scores
 
 
 def figure6(records: Sequence[SentenceScore], laser: bool = False) -> tuple[Figure, list[SentenceMean]]:
@@ -177,7 +182,7 @@ def _draw_panel(axes: Axes, panel: Panel, layers: Sequence[int], top: float, siz
     title, curves, absent = panel
     style.light_grid(axes, "y")
     axes.set_ylim(0, 1.08 * top)
-    moved = [c for c in curves if c.dashes == MEASURED and any(low is not None for _, _, low, _ in c.points)]
+    moved = [c for c in curves if c.dashes != DOTTED and any(low is not None for _, _, low, _ in c.points)]
     for curve in curves:
         place = moved.index(curve) - (len(moved) - 1) / 2 if curve in moved else 0.0
         _draw(axes, curve, place * ASIDE * (layers[-1] - layers[0]))

@@ -40,9 +40,9 @@ HEIGHT, DECORATION = 1.45, (0.35, 0.45)  # inches: a panel, and the part that it
 LETTERS = 18  # per inch of a title
 LOSS_NOTE = (
     "Dotted: as good as knowing how frequent each subword is. Pale: Default, same pair. "
-    "Losses are means over a model's languages."
+    "Losses are means over a model's languages, one line per seed."
 )
-STRUCTURE_NOTE = "Means over all layers. Pale: Default, same pair."
+STRUCTURE_NOTE = "Means over all layers, one line per seed. Pale: Default, same pair."
 UPDATES_NOTE = "Each mark is a model that was trained for this many updates. Pale: Default, same pair."
 APART = 0.28  # minimum distance of the labels of numbers of updates as a share of the axis
 Trained = Mapping[str, Metrics]  # by name of the model

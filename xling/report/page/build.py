@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import cache
 from itertools import pairwise
@@ -59,6 +60,7 @@ def build(files: Files) -> str:
         script=script,
         facts=study_facts(known),
         notes=known["config"].get("study", {}).get("notes", []),
+        generated=known["config"].get("data", {}).get("origin") == "generated",
         stored=stored,
         claims=judged,
         not_run=[claim for claim in claims if claim not in judged],
@@ -97,13 +99,14 @@ def study_facts(known: Mapping[str, Any]) -> dict[str, str]:
     labels = [config["settings"][name]["label"] for name in chosen.get("settings", [])]
     updates = sorted({model["updates"] for model in known["models"]})
     trained = f"{len(known['models'])} models, {' or '.join(f'{n:,}' for n in updates)} updates each" if updates else ""
-    seeds = {model["model"].rpartition(".s")[2] for model in known["models"]}
+    seeds = Counter(model["model"].rpartition(".s")[0] for model in known["models"])
+    several = " or ".join(map(str, sorted(set(seeds.values()))))
     return {
         "From": names.get(chosen.get("source"), chosen.get("source", "")),
         "To": ", ".join(names.get(pair[-1], pair[-1]) for pair in pairs),
         "Tasks": ", ".join(TASKS.get(task, task) for task in chosen.get("tasks", [])),
         "Settings": ", ".join(labels),
-        "Trained": f"{trained}, {len(seeds)} {'seed' if len(seeds) == 1 else 'seeds'}" if trained else "",
+        "Trained": f"{trained}, {several} {'seed' if several == '1' else 'seeds'}" if trained else "",
     }
 
 
@@ -185,7 +188,8 @@ def _plot(claim: Stored, part: Stored) -> dict[str, Any]:
         [place for place, own in zip(places, shown["kind"], strict=True) if own == kind]
         for kind in ("mean", "cell", "paper")
     )
-    low, high = (max(-UNIT * LIMIT, min(UNIT * LIMIT, mean + step)) for step in (-UNIT, UNIT))
+    (margin,) = shown.loc[shown["kind"] == "mean", "margin"]
+    low, high = (round(UNIT * max(-LIMIT, min(LIMIT, margin + step)), 1) for step in (-1, 1))
     bar = (low, round(high - low, 1)) if part["high"] > part["low"] else None
     return {"mean": mean, "bar": bar, "cells": cells, "paper": paper[0] if paper else None}
 

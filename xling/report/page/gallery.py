@@ -64,7 +64,7 @@ def _figure(name: str, path: Path, files: Files, addition: str = "") -> dict[str
         "id": f"figure-{name.replace('_', '-')}",
         "title": f"{about['title']}{addition}",
         "caption": "" if addition else about["caption"],
-        "alt": about["alt"],
+        "alt": about["paper"] if addition and "paper" in about else about["alt"],
         "source": embedded(path),
         "links": files.of(path),
     }
