@@ -28,7 +28,7 @@ def check(config: Config) -> None:
     for problems in (schema_problems, _folders, _incomplete, _names):
         _refuse(problems(config))
     study = Files(config)
-    for further in (_choices, _languages, _settings, _numbers, _data, _shared_sources, _files, _columns):
+    for further in (_choices, _languages, _settings, _numbers, _data, _shared_sources, _reused, _files, _columns):
         _refuse(further(study))
 
 
@@ -71,12 +71,13 @@ def _names(config: Config) -> Problems:
         yield from _unknown(f"study.pairs: {pair}", split_languages(pair), languages, "language")
     yield from _unknown("study.settings", study["settings"], settings, "setting")
     bases = [name for name, setting in settings.items() if "like" not in setting]
-    for name in settings.keys() - bases:
-        yield from _unknown(f"settings.{name}.like", [settings[name]["like"]], bases, "setting without `like`")
+    for name in sorted(settings.keys() - bases):
+        yield from _of_original(f"settings.{name}.like", settings[name]["like"], bases, settings, "setting")
     originals = [code for code, language in languages.items() if "copy_of" not in language]
-    for code in languages.keys() - originals:
-        copied = [languages[code]["copy_of"]]
-        yield from _unknown(f"languages.{code}.copy_of", copied, originals, "language without `copy_of`")
+    for code in sorted(languages.keys() - originals):
+        yield from _of_original(
+            f"languages.{code}.copy_of", languages[code]["copy_of"], originals, languages, "language"
+        )
     for cell in study["extra"]:
         pair, setting = cell.split(".", 1)
         yield from _unknown(f"study.extra: {cell}", split_languages(pair), languages, "language")
@@ -229,6 +230,16 @@ def _shared_sources(study: Files) -> Problems:
                 yield f"{key}: {name} is {first[name]} too (expected its own, or copy_of: {other})"
 
 
+def _reused(study: Files) -> Problems:
+    """Refuse a file that stands twice in one data set: as test and training data, or in both domains of a language."""
+    first: dict[tuple[str, str], str] = {}
+    for key, path in study.needed_files.items():
+        kind = key.split(".")
+        group = kind[0] if kind[0] == "data" else ".".join(kind[:3]) if kind[2] == "text" else key.rpartition(".")[0]
+        if (other := first.setdefault((group, str(path)), key)) != key:
+            yield f"{key}: {path.relative_to(study.root)} is {other} too (expected a file of its own)"
+
+
 def _files(study: Files) -> Problems:
     local, root = study.config["data"]["origin"] == "local", study.root
     if study.generated:
@@ -259,6 +270,14 @@ def _columns(study: Files) -> Problems:
         if own is None and code not in header:
             wanted = "expected a file of its own, line by line the table's sentences"
             yield f"languages.{code}.parallel: missing, but {path} has no column {code!r} ({wanted})"
+
+
+def _of_original(where: str, name: str, originals: Iterable[str], known: Iterable[str], what: str) -> Problems:
+    """Refuse a name that is unknown, or of an entry that itself refers to another one."""
+    if name in known and name not in originals:
+        yield f"{where}: {name!r} itself has `{where.rpartition('.')[2]}` (name its original, and repeat what differs)"
+    else:
+        yield from _unknown(where, [name], originals, what)
 
 
 def _unknown(where: str, names: Iterable[str], known: Iterable[str], what: str) -> Problems:

@@ -96,6 +96,6 @@ class _UniqueKeys(yaml.SafeLoader):
 def expand_path(text: str) -> Path:
     """Return the path of a configured folder, with environment variables and ~ expanded."""
     for name in re.findall(r"\$\{?(\w+)\}?", text):
-        if name not in os.environ:
-            raise ConfigError([f"{text}: the environment variable {name} is not set"])
+        if not os.environ.get(name):
+            raise ConfigError([f"{text}: the environment variable {name} is not set, or empty"])
     return Path(os.path.expandvars(text)).expanduser()

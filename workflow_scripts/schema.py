@@ -214,7 +214,7 @@ class Setting:
     """A row of Table 1; what a setting does not say is as in `default`, or as in the one that it is like."""
 
     label: Text = key("Its name in Table 1.")
-    like: str = optional("Another setting, for what this one does not say.")
+    like: str = optional("Another setting, without `like`, for what this one does not say.")
     group: str = optional("Heading of Table 1 above it.")
     domain: Literal["wiki", "crawl"] = optional("Text of the other language; the source language always has wiki.")
     bpe: Literal["joint", "per-language"] = optional("One BPE for both languages, or one for each.")

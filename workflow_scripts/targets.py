@@ -26,6 +26,7 @@ NEEDS = {
 }
 ALIKE = 0.75  # minimum similarity of a word to a rule's name for a typing error
 DRY = {"-n", "--dry-run", "--dryrun"}
+PLAIN = DRY | {"-p", "-k", "--keep-going", "-F", "--forceall"}  # flags without a value
 OF_MODELS = ("models", "states", "transfer", "contextual")
 
 
@@ -35,6 +36,9 @@ def problem(study: Study, shown: Container[str], target: str) -> str | None:
     if target in NEEDS and target not in shown:
         return f"{target}: study {own!r} has nothing to show in it (needed: {NEEDS[target]})"
     other, *parts = place.relative_to(results).parts if place.is_relative_to(results) else [""]
+    if other == own and parts[:1] == ["figures"] and place.stem in NEEDS:
+        wrong = problem(study, shown, place.stem)
+        return wrong and f"{target}: {wrong}"
     if len(parts) < 2 or parts[0] not in OF_MODELS:
         return None
     if other != own:
@@ -57,7 +61,10 @@ def problem(study: Study, shown: Container[str], target: str) -> str | None:
 def mistyped(arguments: Sequence[str], rules: Sequence[str]) -> Iterator[str]:
     """Yield a message for each word that must be a target and is close to the name of a rule."""
     last = len(arguments) - 1 - arguments[::-1].index("--") if "--" in arguments else len(arguments)
-    for word in [*takewhile(lambda word: not word.startswith("-"), arguments), *arguments[last + 1 :]]:
+    first = takewhile(lambda word: word in PLAIN or not word.startswith("-"), arguments)
+    for word in [*(word for word in first if word not in PLAIN), *arguments[last + 1 :]]:
+        if Path(word).suffix in {".yaml", ".yml"} and Path(word).is_file():
+            yield f"{word}: a configuration, not a target (write --configfile before it)"
         close = get_close_matches(word, rules, n=1, cutoff=ALIKE)
         if close and word not in rules and word.isidentifier():
             yield f"{word}: no such target (did you mean {close[0]}?)"

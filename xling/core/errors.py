@@ -13,6 +13,7 @@ from pathlib import Path
 EXIT_FAULT = 1  # a disk or a network failed: another attempt may succeed
 EXIT_BAD_INPUT = 2  # the input or the configuration is wrong: another attempt will fail too
 EXIT_TERMINATED = 128 + signal.SIGTERM
+EXIT_INTERRUPTED = 128 + signal.SIGINT
 EXIT_NO_READER = 128 + signal.SIGPIPE  # as of other commands whose output is piped into `head`
 STDOUT = 1  # file descriptor
 EXIT_NO_SPACE = 3  # the disk is full: another attempt succeeds after space is freed
@@ -49,6 +50,8 @@ def run(main: Callable[[], None]) -> None:
     try:
         main()
         print(end="", flush=True)  # if nobody reads the output any more, say so here and not at exit
+    except KeyboardInterrupt:
+        sys.exit(EXIT_INTERRUPTED)
     except XlingError as error:
         _leave(error, error.exit_code)
     except Exception as error:

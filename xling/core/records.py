@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args
+from typing import Annotated, Any, TypeVar, cast, dataclass_transform, get_args, get_origin
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.dataclasses import dataclass
@@ -151,7 +151,8 @@ def _explain(kind: type, error: Any) -> Iterator[str]:
     where = where.removeprefix(".") or "(top level)"
     match rule:
         case "unexpected_keyword_argument" | "extra_forbidden":
-            yield f"{where}: unknown key ({nearest(str(loc[-1]), fields)})"
+            hint = _elsewhere(kind, loc) if isinstance(loc[-1], str) else ""
+            yield f"{where}: unknown key ({hint or nearest(str(loc[-1]), fields)})"
         case "missing" | "missing_argument" if not isinstance(loc[-1], int):
             yield f"{where}: missing key{_about(field)}"
         case "literal_error":
@@ -182,6 +183,26 @@ def _fields(kind: type) -> dict[Any, FieldInfo]:
     """Return the fields of a record by their names in the file."""
     fields = kind.__pydantic_fields__.items()  # type: ignore[attr-defined]
     return {field.validation_alias or name: field for name, field in fields}
+
+
+def _elsewhere(kind: type, loc: tuple[Any, ...]) -> str:
+    """Return a hint if a key exists under another key of its record, or elsewhere in the file."""
+    for record, path in ((_record_at(kind, loc[:-1]), loc[:-1]), (kind, ())):
+        level = [(record, path)]
+        while level:
+            deeper = []
+            for inner, above in level:
+                fields = _fields(inner) if hasattr(inner, "__pydantic_fields__") else {}
+                if loc[-1] in fields and (*above, loc[-1]) != loc:
+                    return f"did you mean {'.'.join(map(str, (*above, loc[-1])))}?"
+                plain = [
+                    (name, field.annotation)
+                    for name, field in fields.items()
+                    if get_origin(field.annotation) is not dict
+                ]
+                deeper += [(one, (*above, name)) for name, annotation in plain for one in _records_in(annotation)]
+            level = deeper
+    return ""
 
 
 def _about(field: FieldInfo | None) -> str:

@@ -21,6 +21,7 @@ UNDECIDED = "-"  # the annotators did not agree
 TYPES = ("LOC", "MISC", "ORG", "PER")  # MISC is kept in the label set
 OUTSIDE = "O"
 DOCUMENT = "-DOCSTART-"
+LONGEST = 1000  # tokens of a sentence of WikiAnn, whose longest have some 100
 MSRA_TYPES = {"NR": "PER", "NS": "LOC", "NT": "ORG"}  # type names in the original bakeoff files
 MSRA_TAG = re.compile(r"([BIMES])-([A-Z]+)")
 UPOS = frozenset(  # the 17 parts of speech of Universal Dependencies v2
@@ -91,6 +92,9 @@ def read_wikiann(path: Path, counts: Counter[str], expected: str | None = None) 
     Tags changed by the conversion to BIO are counted as repaired.
     """
     for block in blocks(path):
+        if len(block) > LONGEST:
+            fix = "is a blank line missing between sentences?"
+            raise InputError(path, f"a sentence of {len(block)} tokens", line=block[0][0], fix=fix)
         words, tags = [], []
         for number, line in block:
             fields = line.split("\t")

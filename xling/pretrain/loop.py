@@ -131,7 +131,8 @@ class Trainer:
 
     def train(self) -> None:
         """Train to the end; if the run must stop early, save everything and raise NotFinishedError."""
-        signal.signal(signal.SIGTERM, lambda *_: setattr(self, "asked_to_leave", True))
+        for asked in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(asked, lambda *_: setattr(self, "asked_to_leave", True))
         self.peak = measured_peak(self.engine.device, self.engine.dtype)
         if not self._resume() or self.workers.broadcast(self.state.best_update) is None:
             self._validate()  # in a new run, or if the best checkpoint is lost, the current state is the best
@@ -310,7 +311,7 @@ class Trainer:
         return True
 
     def _must_leave(self) -> bool:
-        """Return whether the deadline is near or SIGTERM came; on a GPU, check every GPU_LOOKS_EVERY updates only."""
+        """Return whether the deadline is near or a signal came; on a GPU, check every GPU_LOOKS_EVERY updates only."""
         looks = GPU_LOOKS_EVERY if self.engine.device.type == "cuda" else 1
         if self.state.update % looks:
             return False

@@ -2,7 +2,7 @@
 
 The work folder is MODEL-HASH in --work-root; the hash covers everything that determines the weights, so a different run
 cannot resume from it. The same command resumes from the last checkpoint there. Exit code 75 means that the run saved
-its state and stopped early, at its deadline or on SIGTERM: run it again. For several processes use torchrun
+its state and stopped early, at its deadline, on SIGTERM or on Ctrl-C: run it again. For several processes use torchrun
 --nproc-per-node N -m xling.pretrain.run --run-json run.json … (torchrun takes `--run` for one of its own flags).
 torchrun exits with 1 after any failure; provenance.json records how the attempt ended.
 """

@@ -82,3 +82,9 @@ def test_an_input_error_survives_the_way_from_a_worker():
     error = InputError("a.txt", "no tab", line=7, fix="write one")
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 (our own)
     assert (str(again), again.line, again.path) == (str(error), 7, Path("a.txt"))
+
+
+def test_an_interrupted_command_says_nothing(capsys):
+    with pytest.raises(SystemExit) as left:
+        run(partial(fail_with, KeyboardInterrupt()))
+    assert (left.value.code, capsys.readouterr().err) == (130, "")

@@ -128,6 +128,7 @@ BAD: list[tuple[Reader, str, int | None, str]] = [
     (multiway, "de\ten\n1\t2\n", 1, "no column 'fr' in the header (has: de, en)"),
     (multiway, "en\tfr\n1\t2\n1\t\n", 3, "no sentence in column fr"),
     (tagged, "en:a\tO\n\nen:b\tB-CAR\n", 3, "tag 'B-CAR' is none of"),
+    (tagged, "en:a\tO\n\n" + 1001 * "en:b\tO\n", 3, "a sentence of 1001 tokens (is a blank line missing"),
     (tagged, "en:a\tO\nen:b O\n", 2, "1 columns"),
     (tagged, "en:a\tO\nb\tO\n", 2, "language prefix"),
     (tagged, "en:a\tO\nen:\tO\n", 2, "language prefix"),

@@ -103,14 +103,14 @@ def test_whatever_decides_the_weights_decides_where_they_are_trained(command, mo
     assert len({plain, *other, chosen()}) == 6  # other text
 
 
-@pytest.mark.parametrize("reason", ["deadline", "signal"])
+@pytest.mark.parametrize("reason", ["deadline", signal.SIGTERM, signal.SIGINT])
 def test_it_saves_and_leaves_in_time(reason, command, call, launch, tmp_path):
     if reason == "deadline":
         code, _, said = call(main, *command(FOR_EVER, "work", "--deadline", time.time() + 2.5))
     else:
         left = launch(command(FOR_EVER))
         wait_until("a checkpoint", (tmp_path / "work/checkpoints/step-0000003").exists)
-        left.process.terminate()
+        os.kill(left.process.pid, reason)
         code, said = left.wait(), left.said
     assert code == 75
     assert "run the same command again to resume" in said

@@ -57,15 +57,19 @@ study.pairs | [en-it] | : en-it: unknown language 'it' (known: de, en, en2, fr, 
 languages.fr.script | latin | : unknown script 'latin' (did you mean 'Latin'?)
 pairs.en-fr | - | pairs.en-fr.ner: missing, but the study has the task ner (expected the sets to train and test on)
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
-settings.sep-l1-6.like | sep-l1-4 | : unknown setting without `like` 'sep-l1-4' (did you mean 'sep-l1-3'?)
+settings.sep-l1-6.like | sep-l1-4 | : unknown setting 'sep-l1-4' (did you mean 'sep-l1-3'?)
+settings.sep-l1-6.like | sep-l1-6 | : 'sep-l1-6' itself has `like` (name its original, and repeat what differs)
+settings.sep-l1-3.updates | 5 | : unknown key (did you mean settings.sep-l1-3.train.updates?)
+settings.sep-l1-3.train.layers | 5 | : unknown key (did you mean model.layers?)
+seeds | [1, 2] | : unknown key (did you mean study.seeds?)
 study.extra | [en-de.defualt] | : en-de.defualt: unknown setting 'defualt' (did you mean 'default'?)
 pairs.en-en | {ner: {train: wikiann, test: wikiann}} | : expected two different languages
 study.extra | [fr-de.default] | pairs.fr-de: expected the source language 'en' first (dictionaries start from it)
 study.skip | [en-ru.sepemb] | : 'en-ru.sepemb' matches no model (did you mean 'en-ru.sep-emb'?)
 study | {languages: [fr, de], pairs: [], extra: [], skip: []} | study.source: no model of the study reads 'en' (expected it
 settings.sep-emb.label | Default | : 'Default' is the label of settings.default too
-languages.en2.copy_of | enn | : unknown language without `copy_of` 'enn' (did you mean 'en'?)
-languages.en2.copy_of | en2 | : unknown language without `copy_of` 'en2' (did you mean 'en'?)
+languages.en2.copy_of | enn | : unknown language 'enn' (did you mean 'en'?)
+languages.en2.copy_of | en2 | : 'en2' itself has `copy_of` (name its original, and repeat what differs)
 languages.fr.script | - | : missing key
 languages.zh | {segmenter: stanford, segmenter_dictionary: null} | languages.zh.segmenter_dictionary: missing
 settings.sep-l1-6.separate.layers | 9 | : 9 goes beyond the model's 8 layers
@@ -94,6 +98,10 @@ languages.fr.tatoeba | null | : missing, but the generator names a language's fi
 synthetic.languages.ru | - | : missing, so it cannot be generated
 languages.fr.text.wiki.files | [wikidump/dewiki-20200101-pages-articles.xml.bz2] | languages.de.text.wiki.files[0]: wikidump/dewiki-20200101-pages-articles.xml.bz2 is languages.fr.text.wiki.files[0] too (expected its own, or copy_of: fr)
 languages.ru.treebank.test | ud/fr/fr-ud-test.conllu | : ud/fr/fr-ud-test.conllu is languages.fr.treebank.test too
+languages.en.treebank.test | ud/en/en-ud-train.conllu | : ud/en/en-ud-train.conllu is languages.en.treebank.train too
+languages.fr.muse.test | muse/en-fr.0-5000.txt | : muse/en-fr.0-5000.txt is languages.fr.muse.train too (expected a file
+data.nli.test | xnli/xnli.dev.tsv | : xnli/xnli.dev.tsv is data.nli.dev too (expected a file of its own)
+languages.fr.text.wiki.files | [crawl/fr.txt.xz] | languages.fr.text.wiki.files[0]: crawl/fr.txt.xz is languages.fr.text.crawl.files[0] too
 languages.ru.vectors | fasttext/wiki.ru.vec | : expected own or null, because the generator writes no vectors
 languages.ru.tatoeba | fra | : fra is languages.fr.tatoeba too (expected its own, or copy_of: fr)
 """

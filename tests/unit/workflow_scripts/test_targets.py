@@ -18,6 +18,8 @@ from workflow_scripts.targets import mistyped, problem, refuse_wrong_targets
         ("results/demo/transfer/en-fr.default.s1/pos.json", "en-fr.default.s1: pos is no task of study 'demo' (xnli, ner, parsing)"),
         ("results/mini/transfer/en-fr.default.s1/ner.json", "results/mini/transfer/en-fr.default.s1/ner.json: a file of study 'mini', but this is 'demo' (name its preset: --configfile …)"),
         ("tabel1", "tabel1: no such target (did you mean table1?)"),
+        ("results/demo/figures/figure5.svg", "results/demo/figures/figure5.svg: figure5: study 'demo' has nothing to show in it (needed: monolingual models of the source and of another language of study.pairs, and ner or parsing)"),
+        ("presets/mini.yaml", "presets/mini.yaml: a configuration, not a target (write --configfile before it)"),
         ("figure5", "figure5: study 'demo' has nothing to show in it (needed: monolingual models of the source and of another language of study.pairs, and ner or parsing)"),
     ],
 )  # fmt: skip
@@ -33,7 +35,8 @@ def test_only_words_that_no_flag_owns_are_taken_for_mistyped_targets():
     """A job on a cluster is named by a flag: --target-jobs generate_fr: (the SLURM tests run such jobs)."""
     words = shlex.split("--target-jobs generate_fr: --report reports --until tabel1 --cores 2 -- table1")
     assert list(mistyped(words, ["generate_fr", "report", "table1"])) == []
-    assert list(mistyped(["tabel1", "--cores", "2"], ["table1"])) == ["tabel1: no such target (did you mean table1?)"]
+    for words in (["tabel1", "--cores", "2"], ["-n", "-k", "tabel1", "--cores", "2"]):
+        assert list(mistyped(words, ["table1"])) == ["tabel1: no such target (did you mean table1?)"]
 
 
 def test_a_cluster_is_not_asked_for_where_jobs_cannot_be_submitted(monkeypatch, capsys):
