@@ -1,5 +1,6 @@
 """The grid of models that a study trains, and the description of each model (section 4 of the paper, Table 1)."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -76,10 +77,14 @@ class Grid:
 
     @cached_property
     def differing_updates(self) -> dict[str, int]:
-        """The updates of each bilingual setting, for the figure of transfer against updates; {} if all are equal."""
-        bilingual = [model for model, *_ in self.groups.values() if model.bilingual]
-        found = {model.setting: int(self.training(model)["updates"]) for model in bilingual}
-        return found if len({*found.values()}) > 1 else {}
+        """The updates of bilingual settings that differ in nothing else, for the figure of transfer against updates."""
+        families: dict[str, dict[str, int]] = {}
+        for model in (model for model, *_ in self.groups.values() if model.bilingual):
+            whole = self.setting_of(model) | {"train": self.training(model) | {"updates": 0}, "label": "", "group": ""}
+            family = families.setdefault(json.dumps(whole, sort_keys=True), {})
+            family[model.setting] = int(self.training(model)["updates"])
+        several = [family for family in families.values() if len({*family.values()}) > 1]
+        return {name: length for family in several for name, length in family.items()}
 
     def language(self, code: str) -> dict[str, Any]:
         """Return a language's entry without null keys, except `moses`, where null means that no Moses rules are used.

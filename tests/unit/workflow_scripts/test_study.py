@@ -38,7 +38,11 @@ def test_a_setting_is_like_another_in_all_that_it_does_not_say():
     assert {key for key in whole if short_run[key] != whole[key]} == {"model", "pretrain"}
     assert short_run["pretrain"] == whole["pretrain"] | {"updates": 107}
     updates = whole["pretrain"]["updates"]
-    assert Study(config).differing_updates == {"default": updates, "sep-l1-3": updates, "short": 107}
+    assert Study(config).differing_updates == {"sep-l1-3": updates, "short": 107}
+    alone = study(
+        settings={"sep-l1-3": {"train": {"updates": 107}}}, study=chosen | {"settings": ["default", "sep-l1-3"]}
+    )
+    assert Study(alone).differing_updates == {}  # another length, but of no other setting
     assert [row["group"] for row in settings_rows(Study(config))][1:] == 2 * ["Parameter Sharing (§4.3)"]
     assert DEMO.differing_updates == {}  # nothing to draw against updates
 

@@ -266,9 +266,9 @@ class Point(NamedTuple):
 
 
 def families(settings: Iterable[Sharing]) -> dict[str, list[Sharing]]:
-    """Group the settings that differ only in their number of updates, by the name of the first."""
+    """Group the settings that differ only in their number of updates (if it is known), by the name of the first."""
     found: dict[Sharing, list[Sharing]] = {}
-    for own in settings:
+    for own in (own for own in settings if own.updates):
         found.setdefault(replace(own, name="", label="", group="", updates=0), []).append(own)
     return {members[0].name: members for members in found.values()}
 
