@@ -160,7 +160,12 @@ def test_a_full_disk_in_every_stage(finished, reader, mount_disk, tmp_path, call
         "own_vectors": {"epochs": 1, "min_count": 1},
         "contextual": {"layers": [1], "task_layers": 1, "epochs": 1},
     }
-    edit = {"study": {"languages": ["en", "el"]}, "languages": {"el": {"muse": {"test": "muse/en-el.0-5000.txt"}}}}
+    known = read_config(*map(Path, finished))
+    muse = Path(known["data"]["root"]) / "muse"
+    shutil.copyfile(
+        muse.parent / known["languages"]["el"]["muse"]["train"], muse / "frequent.txt"
+    )  # test words are rare
+    edit = {"study": {"languages": ["en", "el"]}, "languages": {"el": {"muse": {"test": "muse/frequent.txt"}}}}
     _, *files = edited(finished, edit | {"align": analyses})
     jobs, starved = [], set[str]()
     for paths, targets in ((finished, []), (files, ["record_alignment", "record_contextual"])):
