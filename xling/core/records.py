@@ -194,7 +194,7 @@ def _elsewhere(kind: type, loc: tuple[Any, ...]) -> str:
             for inner, above in level:
                 fields = _fields(inner) if hasattr(inner, "__pydantic_fields__") else {}
                 if loc[-1] in fields and (*above, loc[-1]) != loc:
-                    return f"did you mean {'.'.join(map(str, (*above, loc[-1])))}?"
+                    return f"did you mean '{'.'.join(map(str, (*above, loc[-1])))}'?"
                 plain = [
                     (name, field.annotation)
                     for name, field in fields.items()

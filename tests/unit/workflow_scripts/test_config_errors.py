@@ -59,9 +59,9 @@ pairs.en-fr | - | pairs.en-fr.ner: missing, but the study has the task ner (expe
 study.settings | [default, sep-l13] | : unknown setting 'sep-l13' (did you mean 'sep-l1-3'?)
 settings.sep-l1-6.like | sep-l1-4 | : unknown setting 'sep-l1-4' (did you mean 'sep-l1-3'?)
 settings.sep-l1-6.like | sep-l1-6 | : 'sep-l1-6' itself has `like` (name its original, and repeat what differs)
-settings.sep-l1-3.updates | 5 | : unknown key (did you mean settings.sep-l1-3.train.updates?)
-settings.sep-l1-3.train.layers | 5 | : unknown key (did you mean model.layers?)
-seeds | [1, 2] | : unknown key (did you mean study.seeds?)
+settings.sep-l1-3.updates | 5 | : unknown key (did you mean 'settings.sep-l1-3.train.updates'?)
+settings.sep-l1-3.train.layers | 5 | : unknown key (did you mean 'model.layers'?)
+seeds | [1, 2] | : unknown key (did you mean 'study.seeds'?)
 study.extra | [en-de.defualt] | : en-de.defualt: unknown setting 'defualt' (did you mean 'default'?)
 pairs.en-en | {ner: {train: wikiann, test: wikiann}} | : expected two different languages
 study.extra | [fr-de.default] | pairs.fr-de: expected the source language 'en' first (dictionaries start from it)
