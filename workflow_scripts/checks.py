@@ -1,5 +1,6 @@
 """Checks of a study that types cannot express: names and files must exist, and numbers must fit together."""
 
+import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -234,8 +235,8 @@ def _reused(study: Files) -> Problems:
     """Refuse a file that stands twice in one data set: as test and training data, or in both domains of a language."""
     first: dict[tuple[str, str], str] = {}
     for key, path in study.needed_files.items():
-        kind = key.split(".")
-        group = kind[0] if kind[0] == "data" else ".".join(kind[:3]) if kind[2] == "text" else key.rpartition(".")[0]
+        # a data set, all texts of a language, or everything in the section `data`
+        group = "data" if key.startswith("data.") else re.split(r"\.text\.|\.\w+$", key)[0]
         if (other := first.setdefault((group, str(path)), key)) != key:
             yield f"{key}: {path.relative_to(study.root)} is {other} too (expected a file of its own)"
 

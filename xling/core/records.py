@@ -187,21 +187,17 @@ def _fields(kind: type) -> dict[Any, FieldInfo]:
 
 def _elsewhere(kind: type, loc: tuple[Any, ...]) -> str:
     """Return a hint if a key exists under another key of its record, or elsewhere in the file."""
-    for record, path in ((_record_at(kind, loc[:-1]), loc[:-1]), (kind, ())):
-        level = [(record, path)]
+    for level in ([(_record_at(kind, loc[:-1]), loc[:-1])], [(kind, ())]):
         while level:
-            deeper = []
-            for inner, above in level:
-                fields = _fields(inner) if hasattr(inner, "__pydantic_fields__") else {}
-                if loc[-1] in fields and (*above, loc[-1]) != loc:
+            for record, above in level:
+                if loc[-1] in _fields(record) and (*above, loc[-1]) != loc:
                     return f"did you mean '{'.'.join(map(str, (*above, loc[-1])))}'?"
-                plain = [
-                    (name, field.annotation)
-                    for name, field in fields.items()
-                    if get_origin(field.annotation) is not dict
-                ]
-                deeper += [(one, (*above, name)) for name, annotation in plain for one in _records_in(annotation)]
-            level = deeper
+            fields = [(above, *field) for record, above in level for field in _fields(record).items()]
+            # Below a table, keys are chosen by the user, so there is no path to name.
+            plain = [
+                (above, name, own.annotation) for above, name, own in fields if get_origin(own.annotation) is not dict
+            ]
+            level = [(below, (*above, name)) for above, name, own in plain for below in _records_in(own)]
     return ""
 
 
