@@ -23,13 +23,15 @@ def layer_weights(shape: Mapping[str, Any]) -> int:
     return int(4 * shape["width"] ** 2 + 2 * shape["width"] * shape["feedforward"])
 
 
-def operations(shape: Mapping[str, Any], length: float, predicted: float = 0.0) -> float:
+def operations(shape: Mapping[str, Any], length: float, words: int = 0, predicted: float = 1.0) -> float:
     """Return the useful operations of training per token, for sequences of `length` tokens (xling.pretrain.record).
 
-    `predicted` is the share of masked tokens times the size of the vocabulary that they are predicted from.
+    Pretraining predicts a share of the tokens from a vocabulary of so many words; the last layer ends at these tokens.
     """
-    layers = shape["layers"] * (6 * layer_weights(shape) + 12 * length * shape["width"])
-    return float(layers + 6 * predicted * shape["width"])
+    width = shape["width"]
+    layers = shape["layers"] * (6 * layer_weights(shape) + 12 * length * width)
+    last = 6 * (layer_weights(shape) - 3 * width**2)  # after the product of query, key and value, and attention
+    return float(layers - (1 - predicted) * last + 6 * predicted * words * width)
 
 
 def parameters(run: Mapping[str, Any], words: int) -> float:
@@ -102,7 +104,7 @@ def training(sizes: Sizes, job: Job) -> float:
     """Return the seconds of training, including validation."""
     run, words = sizes.study.run(job.wildcards["model"]), sizes.words(job.wildcards["model"])
     train = run["pretrain"]
-    per_token = operations(run["shape"], train["length"], words * train["mask_rate"])
+    per_token = operations(run["shape"], train["length"], words, train["mask_rate"])
     trained = train["updates"] * train["micro_batches"] * train["micro_batch_tokens"]
     watched = train["updates"] // train["validate_every"] * len(run["languages"]) * train["validation_tokens"]
     batches = (trained + watched) / train["micro_batch_tokens"]

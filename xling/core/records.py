@@ -187,7 +187,11 @@ def _fields(kind: type) -> dict[Any, FieldInfo]:
 
 def _elsewhere(kind: type, loc: tuple[Any, ...]) -> str:
     """Return a hint if a key exists under another key of its record, or elsewhere in the file."""
-    for level in ([(_record_at(kind, loc[:-1]), loc[:-1])], [(kind, ())]):
+    starts = [(_record_at(kind, loc[:-1]), loc[:-1])]
+    if hasattr(kind, "__pydantic_fields__"):  # a list or a table of records has no keys of its own
+        starts.append((kind, ()))
+    for start in starts:
+        level = [start]
         while level:
             for record, above in level:
                 if loc[-1] in _fields(record) and (*above, loc[-1]) != loc:

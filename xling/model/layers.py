@@ -5,7 +5,8 @@ or separate, so one compiled graph serves every language and every sharing setti
 Shapes: b sequences of s tokens, width d, vocabulary size v (tables have v' >= v rows, see `ROWS`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -98,13 +99,13 @@ def places(tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def attention(weights: LayerWeights, states: Tensor, shape: Shape, training: bool, mask: Tensor | None) -> Tensor:
-    """Return the self-attention output of all heads (b, s, d); `mask` is true for tokens that may be attended to."""
+    """Return the values that all heads attend to (b, s, d); `mask` is true for tokens that may be attended to."""
     b, s, d = states.shape
     mixed = functional.linear(states, weights.qkv_weight, weights.qkv_bias).view(b, s, 3, shape.heads, d // shape.heads)
     query, key, value = mixed.permute(2, 0, 3, 1, 4).unbind(0)  # each (b, heads, s, d / heads)
     rate = shape.attention_dropout if training else 0.0
     context = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=rate)
-    return functional.linear(context.transpose(1, 2).reshape(b, s, d), weights.out_weight, weights.out_bias)
+    return context.transpose(1, 2).reshape(b, s, d)
 
 
 def feedforward(weights: LayerWeights, states: Tensor, shape: Shape) -> Tensor:
@@ -121,21 +122,26 @@ def layer(
     training: bool,
     mask: Tensor | None = None,
     keys: Tensor | None = None,
+    pick: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
     """Return the output of one layer, with LayerNorm after each sublayer (the paper) or before it (small budgets).
 
     With LayerNorm before the sublayers there is no final norm, as in Hugging Face's Flaubert with pre_norm, so both
-    kinds can be exported exactly. `keys` (2) seed the two dropouts.
+    kinds can be exported exactly. `keys` (2) seed the two dropouts. `pick` selects the positions whose output is
+    needed: every position is attended to, but what follows is computed only for these.
     """
     size, w, rate = (shape.width,), weights, shape.dropout
     first, second = (None, None) if keys is None else (keys[0], keys[1])
-    if shape.norm == "post":
-        attended = dropout(attention(w, states, shape, training, mask), rate, training, first)
-        states = functional.layer_norm(states + attended, size, w.norm1_weight, w.norm1_bias, shape.norm_eps)
+    post = shape.norm == "post"
+    normed = states if post else functional.layer_norm(states, size, w.norm1_weight, w.norm1_bias, shape.norm_eps)
+    context = attention(w, normed, shape, training, mask)
+    if pick is not None:
+        states, context = pick(states), pick(context)
+    states = states + dropout(functional.linear(context, w.out_weight, w.out_bias), rate, training, first)
+    if post:
+        states = functional.layer_norm(states, size, w.norm1_weight, w.norm1_bias, shape.norm_eps)
         changed = dropout(feedforward(w, states, shape), rate, training, second)
         return functional.layer_norm(states + changed, size, w.norm2_weight, w.norm2_bias, shape.norm_eps)
-    normed = functional.layer_norm(states, size, w.norm1_weight, w.norm1_bias, shape.norm_eps)
-    states = states + dropout(attention(w, normed, shape, training, mask), rate, training, first)
     normed = functional.layer_norm(states, size, w.norm2_weight, w.norm2_bias, shape.norm_eps)
     return states + dropout(feedforward(w, normed, shape), rate, training, second)
 
@@ -209,6 +215,16 @@ class LossInput(NamedTuple):
     tokens: Tensor | None = None
 
 
+def predicted(states: Tensor, batches: Sequence[LossInput]) -> Tensor:
+    """Return the rows (…, d) of all batches' predictions, one batch after the other, from their states (b, s, d)."""
+    parts = torch.split(states.flatten(0, 1), [len(batch.inverse) for batch in batches])
+    picked = [
+        Pick.apply(part, batch.picks, batch.inverse)  # type: ignore[no-untyped-call]
+        for part, batch in zip(parts, batches, strict=True)
+    ]
+    return torch.cat(picked)
+
+
 def masked_losses(
     paths: Sequence[Path], batches: Sequence[LossInput], shape: Shape, apart: int, tied: bool, training: bool = True
 ) -> list[Tensor]:
@@ -217,26 +233,23 @@ def masked_losses(
     The lowest `apart` layers run batch by batch. Above them the batches run together, as does the softmax if it is
     `tied`, that is shared: small batches are limited by the number of kernels. Weights set the precision of a layer.
     """
-    states, width = [], shape.width
+    states = []
     for path, batch in zip(paths, batches, strict=True):
         first = None if batch.keys is None else batch.keys[0]
         embedded = embed_rows(path.embeddings, batch.rows, shape, training, first, batch.tokens)
         states.append(embedded.to(path.softmax_weight.dtype))
+    groups = [[batch] for batch in batches]  # the batches that each tensor of `states` holds
     for number in range(shape.layers):
         if number == apart and len(states) > 1:
-            states = [torch.cat(states)]
-        for place, (path, batch) in enumerate(zip(paths[: len(states)], batches, strict=False)):
-            own = None if batch.keys is None else batch.keys[1 + 2 * number : 3 + 2 * number]
-            states[place] = layer(path.layers[number], states[place], shape, training, None, own)
-    parts: Sequence[Tensor] = [part.view(-1, width) for part in states]
-    if len(parts) < len(batches):
-        parts = torch.split(parts[0], [batch.rows.shape[0] * batch.rows.shape[1] for batch in batches])
-    picked = [
-        Pick.apply(part, batch.picks, batch.inverse)  # type: ignore[no-untyped-call]
-        for part, batch in zip(parts, batches, strict=True)
-    ]
-    if tied and len(picked) > 1:
-        scores = torch.split(logits(paths[0], torch.cat(picked)), [len(part) for part in picked])
+            states, groups = [torch.cat(states)], [list(batches)]
+        for place, (path, group) in enumerate(zip(paths[: len(groups)], groups, strict=True)):
+            keys = group[0].keys
+            own = None if keys is None else keys[1 + 2 * number : 3 + 2 * number]
+            pick = partial(predicted, batches=group) if number == shape.layers - 1 else None
+            states[place] = layer(path.layers[number], states[place], shape, training, None, own, pick)
+    counts, rows = [len(batch.picks) for batch in batches], torch.cat(states)
+    if tied:
+        scores = torch.split(logits(paths[0], rows), counts)
     else:
-        scores = tuple(logits(path, part) for path, part in zip(paths, picked, strict=True))
+        scores = tuple(logits(path, part) for path, part in zip(paths, torch.split(rows, counts), strict=True))
     return [functional.cross_entropy(own.float(), batch.targets) for own, batch in zip(scores, batches, strict=True)]

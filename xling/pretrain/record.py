@@ -102,10 +102,15 @@ def device_name(device: torch.device) -> str:
 
 
 def useful_operations(config: ModelConfig, length: int, mask_rate: float) -> float:
-    """Return the floating-point operations per token, forward and backward; the softmax counts at predictions only."""
+    """Return the floating-point operations per token, forward and backward.
+
+    What follows attention in the last layer, and the softmax, count at predictions only.
+    """
     shape, words = config.shape, max(config.sizes)
-    per_layer = 6 * (4 * shape.width**2 + 2 * shape.width * shape.feedforward) + 12 * length * shape.width
-    return float(shape.layers * per_layer + 6 * words * shape.width * mask_rate)
+    after_attention = 6 * (shape.width**2 + 2 * shape.width * shape.feedforward)
+    per_layer = 6 * 3 * shape.width**2 + 12 * length * shape.width + after_attention
+    skipped = (1 - mask_rate) * after_attention
+    return float(shape.layers * per_layer - skipped + 6 * words * shape.width * mask_rate)
 
 
 def measured_peak(device: torch.device, dtype: torch.dtype) -> float:
