@@ -4,7 +4,8 @@ python -m bench.finetune --out bench-finetune.json [--device cpu --shape tiny] [
 peer: the same bucketed batches for both sides in the same order from the same code; SDPA, bf16, dropout and Adam on
 both. Tokens are those of the sentences, padding not counted. Times are the median of rounds, which alternate.
 ner, xnli: an epoch of six grid points in one process, so many at once, with recorded steps, and with steps that are
-compiled as well; and as it was before, one after the other with all rows of the token table in the optimiser.
+compiled as well; and as it was before, one after the other with all rows of the token table in the optimiser and the
+top layer computed at every position.
 processes: the same of NER in six processes, with and without NVIDIA's MPS. All graphs are recorded beforehand.
 Parts that are not run keep what an earlier run wrote to --out; every part has its own date.
 """
@@ -162,14 +163,16 @@ def make_tuners(
 ) -> tuple[list[Tuner], Material]:
     """Return a tuner with weights of its own for each point, and the examples that all train on.
 
-    With `whole` every row of the token table is trained.
+    With `whole` every row of the token table is trained, and the top layer is computed at every position.
     """
     shape, size = SHAPES[shape_name]
     encoder = Encoder(ModelConfig(("en", "fr"), (size, size), shape, Separate(False, 0), "shared"), 1).to(device)
     make = made_up_pairs if grid == "xnli" else made_up
-    material = Material(*GRIDS[grid], 0, shape.positions, make(examples, size, shape.positions), [], 1)
+    task, settings = GRIDS[grid]
+    material = Material(copy.copy(task), settings, 0, shape.positions, make(examples, size, shape.positions), [], 1)
     if whole:
         vars(material)["words"] = np.arange(size)
+        material.task.pick = None
     tuner_module.STEPS_WORTH_COMPILING = 0 if compiled else 10**9
     made = [Tuner(copy.deepcopy(encoder), material, point) for point in points]
     return made, material

@@ -48,6 +48,7 @@ class Task:
     key: str  # key of the labels in a record
     labels: Sequence[str]
     golds = 1  # number of arrays that `gold` returns
+    pick: Callable[[Tensor], Tensor] | None = None  # selects the positions (b, s, d) that the task reads, if not all
     columns: tuple[str, ...] = metrics.RIGHT  # names of the counts of an item
     baseline = "every word has the training set's most common label"  # description of `guess`
 
@@ -124,6 +125,11 @@ class Xnli(Task):
 
     name, key, labels = "xnli", "label", NLI_LABELS
     baseline = "the majority class of the training set"
+
+    @staticmethod
+    def pick(states: Tensor) -> Tensor:
+        """Return the first states alone, (b, 1, d)."""
+        return states[:, :1]
 
     def encode(self, record: Record, speller: Speller) -> Example:
         windows = speller.pair(data.words_of(record, "premise"), data.words_of(record, "hypothesis"))

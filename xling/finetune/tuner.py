@@ -167,7 +167,8 @@ class Tuner:
         on_gpu = self.device.type == "cuda"
         self.replay = Replay(on_gpu)
         self.inputs: dict[tuple[tuple[int, ...], ...], Tensor] = {}  # input buffer of the graph of each set of shapes
-        self.forward = torch.compile(encoder.forward, dynamic=True) if compiles else encoder.forward
+        self.plain = partial(encoder.forward, pick=self.task.pick)
+        self.forward = torch.compile(self.plain, dynamic=True) if compiles else self.plain
         self.random = torch.Generator(self.device) if on_gpu else generator(self.device)
 
     def layout(self, examples: Sequence[Example]) -> Layout:
@@ -260,10 +261,10 @@ class Tuner:
         self.losses[1] += 1.0
 
     def _states(self, tokens: Tensor, language: int) -> Tensor:
-        """Return the top-layer hidden states; padding is masked, but a CPU batch without padding gets no mask."""
+        """Return the top-layer states that the task reads; a CPU batch without padding gets no mask."""
         keep = tokens != 0
         whole = self.device.type == "cpu" and bool(keep.all())
-        forward = self.forward if self.encoder.training else self.encoder.forward
+        forward = self.forward if self.encoder.training else self.plain
         with autocast(self.device, self.encoder.training):
             states: list[Tensor] = forward(tokens, language, None if whole else keep)
         return self.encoder.at_one_scale(states[-1], len(states) - 1)

@@ -6,7 +6,7 @@ vector of another. Token vectors can be separate (`embeddings.en.token`) with sh
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 import torch
@@ -57,19 +57,25 @@ class Encoder(nn.Module):
         return self.get_submodule(module)._parameters  # type: ignore[return-value]
 
     def forward(
-        self, tokens: Tensor, language: int, keep: Tensor | None = None, layers: int | None = None
+        self,
+        tokens: Tensor,
+        language: int,
+        keep: Tensor | None = None,
+        layers: int | None = None,
+        pick: Callable[[Tensor], Tensor] | None = None,
     ) -> list[Tensor]:
         """Return the hidden states of tokens (b, s) at layers 0 to L; layer 0 is the embeddings' output.
 
         `keep` (b, s) is false at padding, which is never attended to. If `layers` is given, only that many layers are
-        computed.
+        computed. `pick` selects the positions of the top layer that are computed.
         """
         path, shape = self.path(language), self.config.shape
         mask = None if keep is None else keep[:, None, None, :]
         rows = functional.embedding(tokens, path.embeddings.token)
         states = [embed_rows(path.embeddings, rows, shape, self.training, tokens=tokens)]
         for weights in path.layers[:layers]:
-            states.append(layer(weights, states[-1], shape, self.training, mask))
+            at_top = pick if weights is path.layers[-1] else None
+            states.append(layer(weights, states[-1], shape, self.training, mask, pick=at_top))
         return states
 
     @torch.no_grad()

@@ -73,6 +73,17 @@ def test_each_language_is_read_through_its_own_parts(toy_model, tmp_path):
     assert not np.allclose(outputs(shared, sets["fr"], 1), outputs(shared, sets["fr"], 0))
 
 
+def test_inference_reads_the_first_states_that_the_whole_encoder_has(toy_model, tmp_path):
+    tuner, sets = trained(tmp_path, toy_model, "xnli")
+    tuner._set_mode(training=False)
+    layout = tuner.layout(sets["fr"])
+    tokens = torch.from_numpy(layout.tokens)
+    with torch.no_grad():
+        whole = tuner.encoder(tokens, 1, tokens != 0)
+        found = tuner._states(tokens, 1)
+    torch.testing.assert_close(found, tuner.encoder.at_one_scale(whole[-1], len(whole) - 1)[:, :1])
+
+
 @pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
 def test_predictions_do_not_depend_on_the_batch(task, toy_model, tmp_path):
     tuner, sets = trained(tmp_path, toy_model, task)
