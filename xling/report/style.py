@@ -210,7 +210,7 @@ def save_images(figure: Figure, folder: Path, name: str, suffixes: Iterable[str]
     if figure.get_layout_engine() is not None:
         figure.set_dpi(DOTS_PER_INCH)
         figure.draw_without_rendering()
-        figure.set_layout_engine("none")
+        figure.set_layout_engine(None)  # "none" would lay it out again for every format
     for suffix in suffixes:
         with atomic_path(folder / f"{name}.{suffix}") as temporary:
             figure.savefig(temporary, format=suffix, dpi=DOTS_PER_INCH, metadata=FORMATS[suffix])
