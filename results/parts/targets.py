@@ -1,13 +1,15 @@
 """Print targets of Snakemake for a part of a study: python targets.py STUDY text, vectors, or seeds (1 2 …)
 
 `text` is everything that is made before the first training. For seeds, each line is a wave: what no part has yet, first
-with the models of section 5 and en-fr, then en-ru, then en-zh, without word translation.
+with the models of section 5 and en-fr, then en-ru, then en-zh, without word translation. `--without OTHER` leaves out
+encoders that another study has as well.
 """
 
+import argparse
 import re
-import sys
 import tarfile
 from collections import defaultdict
+from collections.abc import Container
 from pathlib import Path
 
 from workflow_scripts.config import REPOSITORY, read_config
@@ -20,31 +22,42 @@ TEXT |= {"prepare_task", "prepare_tatoeba", "prepare_parallel"}
 IN_PARTS = {"pretrain", "fine_tune", "audit_anchors", "transfer_contextual", "retrieve_sentences", "compare_encoders"}
 
 
-def waves(jobs, folder: Path, section5: list[str], seeds: list[str]) -> list[list[str]]:
+def waves(jobs, section5: list[str], seeds: list[str], others: Container[str]) -> list[list[str]]:
     """Return the targets of each wave; of a training it is the log, because weights are in no part."""
-    known = {name for part in sorted(folder.glob("*.tar.xz")) for name in tarfile.open(part).getnames()}
+    known = {name for part in PARTS.glob("*/*.tar.xz") for name in tarfile.open(part).getnames()}
     found = defaultdict(list)
     for job in (job for job in jobs if job.rule.name in IN_PARTS):
         target = str(job.output[-1 if job.rule.name == "pretrain" else 0])
         name, seed = re.findall(r"/([\w.-]+)\.s(\d+)[./]", target)[0]
-        if seed in seeds and target not in known:
+        if seed in seeds and target not in known and f"{name}.s{seed}" not in others:
             later = ("en-ru.", "en-zh.").index(name[:6]) + 1 if name[:6] in ("en-ru.", "en-zh.") else 0
             first = f"{name}.s{seed}" in section5 or job.rule.name == "transfer_contextual"
             found[seeds.index(seed), 0 if first else later].append(target)
     return [sorted(found[key], key=lambda path: "train.log" not in path) for key in sorted(found)]
 
 
+def open_study(name: str) -> Study:
+    """Return a study by the name of its folder."""
+    presets = ["config.yaml", *(PARTS / name / "presets").read_text().split()]
+    return Study(read_config(*(REPOSITORY / preset for preset in presets)))
+
+
 def main() -> None:
     """Print the targets, one line per wave."""
-    folder, what = PARTS / sys.argv[1], sys.argv[2:]
-    presets = [REPOSITORY / name for name in ["config.yaml", *(folder / "presets").read_text().split()]]
-    config = read_config(*presets)
-    jobs = open_dag(config, ["all"]).jobs
-    if what in (["text"], ["vectors"]):
-        rules = TEXT if what == ["text"] else {"train_vectors"}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study")
+    parser.add_argument("what", nargs="+")
+    parser.add_argument("--without")
+    args = parser.parse_args()
+    study = open_study(args.study)
+    jobs = open_dag(study.config, ["all"]).jobs
+    if args.what in (["text"], ["vectors"]):
+        rules = TEXT if args.what == ["text"] else {"train_vectors"}
         lines = [[str(job.output[0]) for job in jobs if job.rule.name in rules]]
     else:
-        lines = waves(jobs, folder, Study(config).alignment.encoders, what)
+        other = open_study(args.without) if args.without else None
+        others = {*other.models, *other.transfer.encoders} if other else set()
+        lines = waves(jobs, study.alignment.encoders, args.what, others)
     for line in lines:
         print(" ".join(line))
 

@@ -13,13 +13,18 @@ echo "laid out after $SECONDS s"
 [ "${START:-yes}" = yes ] || exit 0
 
 wave() { # one Snakemake per wave; returns once it ends or all of its trainings have begun, so that the next wave fills the GPU
-    echo "[$(date +%T)] wave $1: $(wc -w <<<"$2") targets"
+    local study=$(cut -d/ -f2 <<<"$2")
+    echo "[$(date +%T)] wave $1: $(wc -w <<<"$2") targets of $study"
+    if [ ! -d "results/$study" ]; then # the same text
+        mkdir "results/$study"
+        (cd results/mini-next && cp -al bpe vocab tasks parallel tatoeba links tokenisers dictionary corpus "../$study")
+    fi
     $python -m snakemake --cores 64 --resources gpu="$XLING_GPU_SHARE" --nolock --keep-going --scheduler greedy \
         --rerun-triggers mtime --rerun-incomplete --quiet rules host progress reason \
-        --configfile presets/mini.yaml presets/overlays/mini-next.yaml -- $2 >".gpu/wave$1.log" 2>&1 &
+        --configfile $(cat "results/parts/$study/presets") -- $2 >".gpu/wave$1.log" 2>&1 &
     local pid=$! target log
     for target in $(tr ' ' '\n' <<<"$2" | grep train.log); do
-        log=results/mini-next/logs/pretrain/$(basename "$(dirname "$target")").log
+        log=results/$study/logs/pretrain/$(basename "$(dirname "$target")").log
         until [ -s "$log" ] || ! kill -0 $pid 2>/dev/null; do sleep 1; done
     done
 }
@@ -34,10 +39,10 @@ fi
 while [ $SECONDS -lt $end ] && kill -0 "$(cat .gpu/driver.pid)" 2>/dev/null; do sleep 1; done
 cat .gpu/driver.log
 grep -h -A 3 "^Error in rule\|Exception" .gpu/wave*.log | head -n 20
-for log in results/mini-next/logs/pretrain/*.log; do echo "$(basename "$log" .log) $(tail -n 1 "$log" | cut -c27-110)"; done
-ls results/mini-next/transfer/*/xnli.json results/mini-next/contextual/*.json results/mini-next/analyses/*.json 2>/dev/null | cut -d/ -f3- | tr '\n' ' '
+for log in results/mini-*/logs/pretrain/*.log; do echo "$(basename "$log" .log) $(tail -n 1 "$log" | cut -c27-110)"; done
+ls results/mini-*/transfer/*/xnli.json results/mini-*/contextual/*.json results/mini-*/analyses/*.json 2>/dev/null | cut -d/ -f2- | tr '\n' ' '
 mkdir -p "$out"
-find results/mini-next \( -path '*/models/*' -o -path '*/transfer/*' -o -path '*/contextual/*' -o -path '*/analyses/*' -o -path '*/benchmarks/*' -o -path '*/logs/*' \) \
+find results/mini-* \( -path '*/models/*' -o -path '*/transfer/*' -o -path '*/contextual/*' -o -path '*/analyses/*' -o -path '*/benchmarks/*' -o -path '*/logs/*' \) \
     -type f -newer .gpu/begun -not -name '*.safetensors' -print0 | tar --null -T - -cf - | xz -2 -T4 >"$out/part.tar.xz"
 for model in ${WEIGHTS:-}; do cp "results/mini-next/models/$model/model.safetensors" "$out/$model.safetensors"; done
 echo "$(stat -c %s "$out/part.tar.xz") bytes; $SECONDS s"
