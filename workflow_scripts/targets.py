@@ -1,7 +1,7 @@
 """Refuse targets that a study does not have, with one line each; Snakemake would print a traceback or find no rule.
 
 Snakemake does not tell a Snakefile its targets, so this module reads the command line. It treats a word as a target
-only if it names a figure, or a file of a model, score or job below the results. A word that is close to the name of a
+only if it names a figure, a model, or a file of a model, score or job below the results. A word that is close to the name of a
 rule counts as a typing error, but only where it cannot be the value of a flag: before all flags, and after `--`.
 """
 
@@ -35,6 +35,8 @@ def problem(study: Study, shown: Container[str], target: str) -> str | None:
     own, place, results = study.config["study"]["name"], Path(target), study.results.parent
     if target in NEEDS and target not in shown:
         return f"{target}: study {own!r} has nothing to show in it (needed: {NEEDS[target]})"
+    if target in study.models:
+        return f"{target}: a model, not a target (did you mean {study.results}/models/{target}/model.safetensors?)"
     other, *parts = place.relative_to(results).parts if place.is_relative_to(results) else [""]
     if other == own and parts[:1] == ["figures"] and place.stem in NEEDS:
         wrong = problem(study, shown, place.stem)

@@ -11,6 +11,7 @@ from workflow_scripts.targets import mistyped, problem, refuse_wrong_targets
 @pytest.mark.parametrize(
     ("target", "line"),
     [
+        ("en-fr.default.s1", "en-fr.default.s1: a model, not a target (did you mean results/demo/models/en-fr.default.s1/model.safetensors?)"),
         ("results/demo/models/en-es.default.s1/model.safetensors", "en-es.default.s1: no such model in study 'demo' (did you mean 'en-de.default.s1'?)"),
         ("results/demo/transfer/en-ru.wiki-cc.s1/ner.json", "en-ru.wiki-cc.s1: no such model in study 'demo' (study.skip leaves it out)"),
         ("results/demo/states/es.mono.s1/states.json", "es.mono.s1: no such model in study 'demo' (did you mean 'en.mono.s1'?)"),
