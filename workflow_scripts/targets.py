@@ -1,8 +1,9 @@
 """Refuse targets that a study does not have, with one line each; Snakemake would print a traceback or find no rule.
 
 Snakemake does not tell a Snakefile its targets, so this module reads the command line. It treats a word as a target
-only if it names a figure, a model, or a file of a model, score or job below the results. A word that is close to the name of a
-rule counts as a typing error, but only where it cannot be the value of a flag: before all flags, and after `--`.
+only if it names a figure, a model, or a file of a model, score or job below the results. A word that is close to the
+name of a rule counts as a typing error, but only where it cannot be the value of a flag: before all flags, and after
+`--`.
 """
 
 import shutil
