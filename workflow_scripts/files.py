@@ -13,11 +13,27 @@ from typing import Any, NamedTuple
 from workflow_scripts.config import Config, expand_path
 from workflow_scripts.grid import OWN, Grid, split_languages
 from xling.core.errors import InputError
+from xling.core.tasks import TASKS
 from xling.data.manifest import SAFE_VALUE, Dataset, SourceFile, load_manifest
 
-TASK_DATA = {"xnli": "nli", "ner": "ner", "parsing": "parsing", "pos": "parsing"}  # the data that a task is trained on
-SPLITS = ("train", "dev", "test")
 Request = dict[str, Any]  # name of a dataset, and substitutions: the values of its placeholders
+SPLITS = ("train", "dev", "test")
+
+
+class TaskData(NamedTuple):
+    """A kind of data that tasks are trained on; a dataset or format of None is chosen by the study."""
+
+    files: str  # key of the raw files
+    dataset: str | None
+    form: str | None
+    size: str  # key of the numbers of generated examples
+
+
+TASK_DATA = {
+    "nli": TaskData("data.nli", "xnli", "xnli", "nli_pairs"),
+    "ner": TaskData("languages.{code}.ner.{dataset}", None, None, "ner_sentences"),
+    "parsing": TaskData("languages.{code}.treebank", "ud", "conllu", "treebank_sentences"),
+}
 
 
 class Files(Grid):
@@ -46,8 +62,8 @@ class Files(Grid):
     @cached_property
     def needed_files(self) -> dict[str, Path]:
         """Every raw file that the study reads, by the key path that names it."""
-        inference = [*(f"data.nli.{split}" for split in SPLITS), "data.more_nli"]
-        keys = [*(inference if "xnli" in self.config["study"]["tasks"] else []), "data.parallel"]
+        shared = [key for key in (self.task_key(*file) for file in self.task_files) if not key.startswith("languages.")]
+        keys = [*shared, *(["data.more_nli"] if "data.nli.train" in shared else []), "data.parallel"]
         tests = {f"data.tatoeba ({Path(path).name})": path for path in self.tatoeba_files}
         files = self.files_at(*keys) | tests | self.files_at(*chain(*self.language_keys.values()))
         return {key: self.root / path for key, path in files.items()}
@@ -64,8 +80,9 @@ class Files(Grid):
             own += ["parallel"] if self.config["data"]["parallel"] else []
             own += ["segmenter_dictionary"]
         whole = {code: [f"languages.{code}.{key}" for key in own] for code, own in keys.items()}
-        for kind, code, *file in self.task_files:
-            whole[code] += [self.task_key(kind, code, *file)] if kind != "nli" else []
+        for file in self.task_files:
+            kind, code, *_ = file
+            whole[code] += [self.task_key(*file)] if "{code}" in TASK_DATA[kind].files else []
         return whole
 
     @cached_property
@@ -102,20 +119,19 @@ class Files(Grid):
     @cached_property
     def task_files(self) -> list[tuple[str, str, str, str]]:
         """Kind, language, data set and split of every file of the study's tasks."""
-        kinds = sorted({TASK_DATA[task] for task in self.config["study"]["tasks"]})
+        kinds = sorted({TASKS[task].data for task in self.config["study"]["tasks"]})
         pairs = product(kinds, self.config["study"]["pairs"])
         return list(dict.fromkeys((kind, *key) for kind, pair in pairs for key in self.task_keys(kind, pair)))
 
     def task_keys(self, kind: str, pair: str) -> list[tuple[str, str, str]]:
         """Return language, data set and split of a pair's files: every split of the source, only test of the target."""
-        (source, target), name = split_languages(pair), {"nli": "xnli", "parsing": "ud"}.get(kind, "")
-        ner = self.config["pairs"][pair]["ner"] if kind == "ner" else {"train": name, "test": name}
-        return [*((source, ner["train"], split) for split in SPLITS), (target, ner["test"], "test")]
+        (source, target), name = split_languages(pair), TASK_DATA[kind].dataset
+        names = {"train": name, "test": name} if name else self.config["pairs"][pair][kind]
+        return [*((source, names["train"], split) for split in SPLITS), (target, names["test"], "test")]
 
     def task_key(self, kind: str, code: str, dataset: str, split: str) -> str:
         """Return the key that names the raw file of a task."""
-        keys = {"nli": "data.nli", "ner": f"languages.{code}.ner.{dataset}", "parsing": f"languages.{code}.treebank"}
-        return f"{keys[kind]}.{split}"
+        return f"{TASK_DATA[kind].files}.{split}".format(code=code, dataset=dataset)
 
     @cached_property
     def datasets(self) -> dict[PurePosixPath, list[Request]]:

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workflow_scripts.alignment import analysis_of
-from workflow_scripts.files import data_paths
+from workflow_scripts.files import TASK_DATA, data_paths
 from workflow_scripts.grid import OWN, domain_in, parse_vocabulary, without_added
 from xling.core.results import hashed, untrained_parts
 
 if TYPE_CHECKING:
     from workflow_scripts.study import Study
-
-TASK_SIZES = {"nli": "nli_pairs", "ner": "ner_sentences", "parsing": "treebank_sentences"}
 
 
 class Identity:
@@ -130,7 +128,7 @@ class Identity:
         """Return the recipe for one split of a task's data (rule prepare_task)."""
         form, paths = self.study.task_source(kind, code, dataset, split)
         names = [Path(path).relative_to(self.study.root).as_posix() for path in paths]
-        first, *more = [self.raw(name, [code], [TASK_SIZES[kind]]) for name in names]
+        first, *more = [self.raw(name, [code], [TASK_DATA[kind].size]) for name in names]
         return [form, first, self.tokeniser(code), split, *more]
 
     def parallel(self, code: str) -> Any:

@@ -23,6 +23,7 @@ from xling.core.records import (
     partial,
     record,
 )
+from xling.core.tasks import TaskName
 from xling.finetune.settings import Settings as TaskSettings
 from xling.model.config import Separate, Shape, Softmax
 from xling.pretrain.config import Pretrain
@@ -55,7 +56,6 @@ DataPath = Annotated[str, matching("^[^/]", "a path that starts below data.root"
 Date = Annotated[str, matching("^[0-9]{8}$", "a date in quotes, as '20200101'")]
 PanLexCode = Annotated[str, matching("^[a-z]{3}-[0-9]{3}$", "PanLex's code, as fra-000")]
 TatoebaCode = Annotated[str, matching("^[a-z]{3}$", "three letters, as fra")]
-Task = Literal["xnli", "ner", "parsing", "pos"]
 Codes = Annotated[list[Code], Different]
 SomeCells = Annotated[list[Cells], Field(min_length=1)]
 Seeds = Annotated[list[Size], Field(min_length=1), Different]
@@ -93,7 +93,7 @@ class StudySection:
     skip: Annotated[list[Cells], Different] = key("Crossings of pairs and settings that are not run, as pair.setting.")
     seeds: Seeds = key("Seeds that every model is trained with.")
     more_seeds: list[MoreSeeds] = key("Further seeds for chosen models, on top of `seeds`.")
-    tasks: Annotated[list[Task], Field(min_length=1), Different] = key("Tasks that models are fine-tuned on.")
+    tasks: Annotated[list[TaskName], Field(min_length=1), Different] = key("Tasks that models are fine-tuned on.")
 
 
 @record

@@ -16,6 +16,7 @@ from workflow_scripts.grid import domain_in, parse_vocabulary, split_languages
 from workflow_scripts.identity import Identity
 from workflow_scripts.transfer import Transfer
 from xling.core.results import hashed
+from xling.core.tasks import TASKS
 
 EXIT_BAD_CONFIG = 2
 # A study counts as paper-scale if it trains each model on at least this many tokens. The paper uses 82 billion (section
@@ -122,7 +123,7 @@ class Study(Files):
 
     def task_data(self, task: str, pair: str) -> dict[str, Any]:
         """Return the prepared files of a task: train and dev of the source language, test sets of both languages."""
-        kind, (source, target) = TASK_DATA[task], split_languages(pair)
+        kind, (source, target) = TASKS[task].data, split_languages(pair)
         train, dev, test, other = (self.task_file(kind, *key) for key in self.task_keys(kind, pair))
         return {"train": train, "dev": dev, "test": {source: test, target: other}}
 
@@ -173,10 +174,13 @@ class Study(Files):
 
     def task_source(self, kind: str, code: str, dataset: str, split: str) -> tuple[str, list[str]]:
         """Return the format and the raw files of one split of a task's data."""
-        form = {"nli": "xnli-mt" if split == "train" else "xnli", "parsing": "conllu"}.get(kind)
-        more = ["data.more_nli"] if (kind, split) == ("nli", "train") else []
+        form = TASK_DATA[kind].form or self.language(code)[kind][dataset]["format"]
+        if (kind, split) == ("nli", "train"):  # published with XNLI's translations, in a format of its own
+            form, more = "xnli-mt", ["data.more_nli"]
+        else:
+            more = []
         paths = self.files_at(self.task_key(kind, code, dataset, split), *more).values()
-        return form or self.language(code)["ner"][dataset]["format"], [self.raw(path) for path in paths]
+        return form, [self.raw(path) for path in paths]
 
     def generated_of(self, code: str) -> list[str]:
         """Return the raw files that the generator writes for one language."""

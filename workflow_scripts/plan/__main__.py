@@ -63,7 +63,7 @@ def to_do(sizes: Sizes, jobs: Sequence[Job]) -> list[str]:
         named = [value.strip(".") for value in job.wildcards.values() if value]  # a text that is not split has no shard
         name = f" ({'.'.join(named)})" if named else ""
         lines.append(f"    {duration(wall[job.number]):>9}  {job.rule}{name}")
-    datasets = [job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset"]
+    datasets = dict.fromkeys(job.wildcards["dataset"] for job in jobs if job.rule == "fetch_dataset")
     told = {
         "not estimated": [f"{rule}, {len(some)} jobs" for rule, some in rules.items() if UNKNOWN in some],
         "download size not known": [path for name in datasets for path in sizes.download(name)[1]],

@@ -3,18 +3,20 @@
 Sizes are measured if the files exist, and otherwise estimated from their sources. Bytes are bytes of uncompressed text.
 """
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from workflow_scripts.config import nearest, read_yaml
 from workflow_scripts.files import SPLITS, TASK_DATA
-from workflow_scripts.identity import TASK_SIZES
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
 from xling.core.io import read_json
+from xling.core.tasks import TASKS
 from xling.data.manifest import load_manifest
 
 RATES_FILE = Path(__file__).with_name("rates.yaml")
@@ -66,6 +68,17 @@ def count_lines(path: Path) -> int:
     """Return the number of lines of a file."""
     with path.open("rb") as handle:
         return sum(1 for _ in handle)
+
+
+@cache
+def count_examples(path: Path, form: str, language: str) -> int:
+    """Return the number of examples of a language in a raw file: rows of a table, or blocks of lines."""
+    with path.open("rb") as handle:
+        if form == "xnli-mt":
+            return sum(1 for _ in handle) - 1
+        if form == "xnli":
+            return sum(line.startswith(f"{language}\t".encode()) for line in handle)
+        return sum(full for full, _ in groupby(handle, key=lambda line: bool(line.strip())))
 
 
 @dataclass(frozen=True)
@@ -153,16 +166,19 @@ class Sizes:
 
     def examples(self, data: Mapping[str, Any], task: str, split: str) -> float:
         """Return the number of examples in the files of a split: counted, from the generator's sizes, or assumed."""
-        kind, nli = TASK_DATA[task], self.study.config["data"]
-        raw = [Path(self.study.raw(path)) for path in (nli["nli"]["train"], *nli["more_nli"])]
-        files = [Path(path) for path in (data["test"].values() if split == "test" else [data[split]])]
-        if self.study.generated:
-            usual = float(self.study.config["synthetic"][TASK_SIZES[kind]][SPLITS.index(split)])
-        elif (kind, split) == ("nli", "train") and all(path.is_file() for path in raw):
-            usual = sum(count_lines(path) - 1.0 for path in raw)
-        else:
-            usual = self.rate(f"{'xnli' if kind == 'nli' else kind}_{split}")
-        return sum(count_lines(path) if path.is_file() else usual for path in files)
+        kind, found = TASKS[task].data, 0.0
+        for path in map(Path, data["test"].values() if split == "test" else [data[split]]):
+            code, dataset = path.name.split(".")[:2]
+            form, raw = self.study.task_source(kind, code, dataset, split)
+            if path.is_file():
+                found += count_lines(path)
+            elif self.study.generated:
+                found += self.study.config["synthetic"][TASK_DATA[kind].size][SPLITS.index(split)]
+            elif all(map(os.path.isfile, raw)):
+                found += sum(count_examples(Path(file), form, self.study.original(code)) for file in raw)
+            else:
+                found += self.rate(f"{kind}_{split}")
+        return found
 
     def steps(self, count: float, operations: float, step: str = "device.step") -> float:
         """Return the seconds that the device takes for `count` steps with `operations` operations in total."""

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from xling.bpe.vocabulary import Vocabulary
 from xling.core.errors import XlingError
 from xling.core.records import record
 from xling.core.stats import Counts
+from xling.core.tasks import TaskName
 from xling.data.tasks import NLI_LABELS, OUTSIDE, TYPES, UPOS, find_cycle
 from xling.finetune import data, metrics
 from xling.finetune.data import BadRecordError, Example, Labels, Layout, Order, Record, Speller
@@ -299,7 +300,7 @@ def most_common(labels: Sequence[Labels], classes: int) -> int:
 class TaskFiles:
     """The data of a task in a plan: training and dev set in the source language, test sets by language."""
 
-    task: Literal["xnli", "ner", "parsing", "pos"]
+    task: TaskName
     train: Path
     dev: Path
     test: Annotated[dict[str, Path], Field(min_length=1)]

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterable
 
+from xling.core import tasks
+
 DEFAULT, WIKI_CC = "Default", "Wiki-CC"
 ANCHORS = NO_ANCHORS, DEFAULT_ANCHORS, EXTRA_ANCHORS = ("No anchors", "Default anchors", "Extra anchors")
 SEP_EMB, SEP_3, SEP_6 = "Sep Emb", "Sep L1-3", "Sep L1-6"
 SEP_EMB_3, SEP_EMB_6 = "Sep Emb + L1-3", "Sep Emb + L1-6"
 SETTINGS = (DEFAULT, WIKI_CC, *ANCHORS, SEP_EMB, SEP_3, SEP_6, SEP_EMB_3, SEP_EMB_6)  # the rows of Table 1
 
-TASKS = {"xnli": "XNLI", "ner": "NER", "parsing": "Parsing", "pos": "POS"}
-METRICS = {"xnli": "Acc", "ner": "F1", "parsing": "LAS", "pos": "Acc"}
+TASKS: dict[str, str] = {name: task.title for name, task in tasks.TASKS.items()}
+SCORES: dict[str, str] = {name: task.score for name, task in tasks.TASKS.items()}
 
 LANGUAGES = {"en": "English", "en'": "English′", "fr": "French", "de": "German", "ru": "Russian", "zh": "Chinese"}
 OTHERS = ("fr", "de", "ru", "zh")  # the languages that English is compared with, nearest first
@@ -27,7 +29,7 @@ def in_order(found: Iterable[str], known: Iterable[str]) -> list[str]:
 
 def task_title(task: str) -> str:
     """Return a task with its metric, as in the heading of Table 1."""
-    return f"{TASKS.get(task, task)} ({METRICS[task]})" if task in METRICS else task
+    return f"{TASKS[task]} ({SCORES[task]})" if task in TASKS else task
 
 
 def other_language(pair: str) -> str:

@@ -1,6 +1,7 @@
 """Losses, predictions, trees and scores against numbers worked out by hand or by other programs."""
 
 import math
+from typing import get_args
 
 import networkx
 import numpy as np
@@ -10,13 +11,15 @@ from seqeval.metrics import f1_score, precision_score, recall_score
 from seqeval.metrics.sequence_labeling import get_entities
 from torch.nn import functional
 
+from xling.core.tasks import TASKS, TaskName
 from xling.data.tasks import UPOS
 from xling.finetune.data import Example, Layout
-from xling.finetune.metrics import SPAN_SCORES, count_spans, select, spans
+from xling.finetune.metrics import MEASURES, SPAN_SCORES, count_spans, select, spans
 from xling.finetune.parsing import NUMBERS, PARTS, RELATIONS, ROOT, SLOPE, Biaffine, best_tree, drop_alike
 from xling.finetune.settings import BiaffineSizes
-from xling.finetune.tasks import TAGS, Ner, Parsing, Xnli, count_items, score
+from xling.finetune.tasks import TAGS, Ner, Parsing, Xnli, count_items, make_task, score
 from xling.finetune.tuner import initialise_head
+from xling.tokenization.prepare_task import READERS
 
 SIZES = BiaffineSizes(arc=5, label=3, dropout=0.33, input_dropout=0.2)
 DET, OBJ = NUMBERS["det"], NUMBERS["obj"]
@@ -33,6 +36,13 @@ def tensors(arrays):
 
 def drawn(shape):
     return torch.from_numpy(np.random.default_rng(math.prod(shape)).normal(size=shape))
+
+
+def test_every_stage_knows_every_task():
+    assert get_args(TaskName) == tuple(TASKS) == tuple(MEASURES)
+    made = {name: make_task(name, SIZES) for name in TASKS}
+    assert {name: task.name for name, task in made.items()} == {name: name for name in TASKS}
+    assert {task.data for task in TASKS.values()} == set(READERS)
 
 
 def with_weights(head):

@@ -143,6 +143,30 @@ def test_fine_tuning_counts_points_epochs_and_examples():
     assert found[1] < 0.6 * found[0]  # batches of 8 halve the steps
 
 
+def test_the_examples_of_a_file_that_is_there_are_counted(tmp_path):
+    study = Study(merge(PAPER.config, {"data": {"root": str(tmp_path)}}))
+    sizes, texts = Sizes(study, load_rates("h200")), {}
+    texts |= {
+        "data.nli.train": "premise\thypo\tlabel\na\tb\tneutral\n",
+        "data.nli.test": "language\nfr\t\nru\t\nfr\t\n",
+    }
+    texts |= {"languages.en.treebank.train": "\n1\tA\n2\tB\n\n \n1\tA\n", "languages.en.ner.wikiann.dev": "en:a\tO\n"}
+    for path, text in zip(study.files_at(*texts).values(), texts.values(), strict=True):
+        raw = tmp_path / path
+        raw.parent.mkdir(parents=True, exist_ok=True)
+        raw.write_text(text)
+    data = {task: study.task_data(task, "en-fr") for task in ("xnli", "parsing", "ner")}
+    of = {(task, split): sizes.examples(data[task], task, split) for task in data for split in ("train", "dev", "test")}
+    assert of == {
+        ("xnli", "train"): 1, ("xnli", "dev"): 2490, ("xnli", "test"): 2,
+        ("parsing", "train"): 2, ("parsing", "dev"): 2002, ("parsing", "test"): 2 * 2077,
+        ("ner", "train"): 20000, ("ner", "dev"): 1, ("ner", "test"): 20000,
+    }  # fmt: skip
+    prepared = tmp_path / "en.ud.train.jsonl"
+    prepared.write_text("{}\n{}\n{}\n")
+    assert sizes.examples({"train": prepared}, "parsing", "train") == 3
+
+
 def test_a_core_trains_the_embedded_study_in_the_time_of_its_reference_run_give_or_take_a_quarter():
     kept = json.loads((ROOT / "results/reference/demo-full/provenance.json").read_text())
     used = {row["stage"]: row["cpu"] / row["jobs"] for row in kept["stages"]}
