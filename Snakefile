@@ -43,7 +43,7 @@ rule all:
         expand(MODELS / "{model}/model.safetensors", model=STUDY.models),
         [STUDY.task_file(*file) for file in STUDY.task_files],
         expand(RESULTS / "parallel/{code}.txt", code=STUDY.parallel_sides),
-        rules.record_alignment.output,
+        expand(RECORDS / "{name}.csv", name=ALIGNMENT.records),
         CONTEXTUAL.records(),
         rules.table1.output if TRANSFER.models else [],
         rules.figures.input,

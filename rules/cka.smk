@@ -1,5 +1,7 @@
 # Similarity of encoders (section 5.2), and the records of Figures 4a, 4b, 6 and 7.
 
+from workflow_scripts.alignment import RECORDS_OF
+
 
 rule compare_encoders:
     """Compute the CKA of every pair of layers for the bilingual, monolingual and random encoders of one seed."""
@@ -28,24 +30,29 @@ rule compare_encoders:
         """
 
 
-rule record_alignment:
-    """Write the results of the analyses as records, from which figures and claims are made."""
-    input:
-        analyses=expand(ANALYSES / "{name}.json", name=ALIGNMENT.jobs),
-        plans=expand(RESULTS / "plans/{name}.json", name=ALIGNMENT.jobs),
-    output:
-        records=expand(RECORDS / "{name}.csv", name=ALIGNMENT.records),
-    log:
-        LOGS / "record_alignment.log",
-    localrule: True
-    conda:
-        ENV
-    params:
-        rev=REV["report"],
-        analyses=flags.named_flags("--analysis", {name: ANALYSES / f"{name}.json" for name in ALIGNMENT.jobs}),
-        plans=flags.named_flags("--plan", {name: RESULTS / f"plans/{name}.json" for name in ALIGNMENT.jobs}),
-        folder=RECORDS,
-    shell:
-        """
-        python -m xling.report.record_alignment {params.analyses} {params.plans} --out-dir {params.folder:q} >>{log:q} 2>&1
-        """
+for analysis, jobs in ALIGNMENT.jobs_of.items():
+
+    rule:
+        """Write the results of an analysis for all seeds as records, from which figures and claims are made."""
+        name:
+            f"record_{analysis}"
+        input:
+            analyses=expand(ANALYSES / "{name}.json", name=jobs),
+            plans=expand(RESULTS / "plans/{name}.json", name=jobs),
+        output:
+            records=expand(RECORDS / "{name}.csv", name=RECORDS_OF[analysis]),
+        log:
+            LOGS / f"record_{analysis}.log",
+        localrule: True
+        conda:
+            ENV
+        params:
+            rev=REV["report"],
+            analyses=flags.named_flags("--analysis", {name: ANALYSES / f"{name}.json" for name in jobs}),
+            plans=flags.named_flags("--plan", {name: RESULTS / f"plans/{name}.json" for name in jobs}),
+            folder=RECORDS,
+        shell:
+            """
+            python -m xling.report.record_alignment \
+                {params.analyses} {params.plans} --out-dir {params.folder:q} >>{log:q} 2>&1
+            """

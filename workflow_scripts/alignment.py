@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 DEFAULT, OF_A_COPY, FLOOR = "default", "sep-emb", "untrained"
 TASKS = ("ner", "parsing")  # of Figures 5 and 8
 PARALLEL = "parallel"
-RECORDS = {"words": ["figure4a", "figure4b"], "sentences": ["figure6"], "cka": ["figure7", "cka_matrix"]}
+RECORDS_OF = {"words": ["figure4a", "figure4b"], "sentences": ["figure6"], "cka": ["figure7", "cka_matrix"]}
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,17 @@ class Alignment:
     def jobs(self) -> list[str]:
         """The jobs that have encoders to compare."""
         seeds = sorted({model.seed for model in self.study.models.values()})
-        return [job for analysis in RECORDS for seed in seeds if self.compared(job := f"{analysis}.s{seed}")]
+        return [job for analysis in RECORDS_OF for seed in seeds if self.compared(job := f"{analysis}.s{seed}")]
+
+    @cached_property
+    def jobs_of(self) -> dict[str, list[str]]:
+        """The jobs of each analysis that has any."""
+        return {name: list(jobs) for name, jobs in groupby(self.jobs, key=analysis_of)}
 
     @cached_property
     def records(self) -> list[str]:
         """Names of the record files that the analyses produce."""
-        return [record for name in dict.fromkeys(map(analysis_of, self.jobs)) for record in RECORDS[name]]
+        return [record for name in self.jobs_of for record in RECORDS_OF[name]]
 
     @cached_property
     def encoders(self) -> list[str]:

@@ -168,7 +168,10 @@ def test_a_full_disk_in_every_stage(finished, reader, mount_disk, tmp_path, call
     edit = {"study": {"languages": ["en", "el"]}, "languages": {"el": {"muse": {"test": "muse/frequent.txt"}}}}
     _, *files = edited(finished, edit | {"align": analyses})
     jobs, starved = [], set[str]()
-    for paths, targets in ((finished, []), (files, ["record_alignment", "record_contextual"])):
+    for paths, targets in (
+        (finished, []),
+        (files, ["record_words", "record_sentences", "record_cka", "record_contextual"]),
+    ):
         dag = open_dag(read_config(ROOT / "config.yaml", *map(Path, paths)), targets)
         jobs += [job for level in dag.toposorted() for job in sorted(level, key=str) if job.shellcmd]
     with on_a_small_disk(reader.folder, mount_disk("48m")) as filler:
