@@ -88,7 +88,8 @@ def known_pairs(path: Path, pairs: Iterable[WordPair], source: Iterable[str], ta
     found = tuple(dict.fromkeys((left[x], right[y]) for x, y in folded if x in left and y in right))
     if not found:
         counts = f"no vector of the source word in {sources}, of the target word in {targets}"
-        raise InputError(path, f"in none of its {len(folded)} pairs do both words have vectors ({counts})")
+        problem = f"in none of its {len(folded)} pairs do both words have vectors ({counts})"
+        raise InputError(path, problem, fix="a dictionary of words in the text, or none for this language (muse: null)")
     kept = {"pairs": len(folded), "pairs_kept": len(found), "source_words_kept": len({x for x, _ in found})}
     return KnownPairs(found, kept | {"unknown_source": sources, "unknown_target": targets})
 

@@ -138,7 +138,7 @@ def test_every_dictionary_is_read_before_the_first_language_is_evaluated(refused
         ({"vectors": {"en": "x"}}, "languages.fr.vectors: expected files of en and fr, or null"),
         (
             lambda folder: (folder / "test.txt").write_text("e50 x\ny z\n"),
-            "test.txt: in none of its 2 pairs do both words have vectors (no vector of the source word in 1, of the target word in 2)",
+            "test.txt: in none of its 2 pairs do both words have vectors (no vector of the source word in 1, of the target word in 2) (a dictionary of words",
         ),
     ],
 )
