@@ -10,7 +10,7 @@ rule draw_figure:
     log:
         LOGS / "draw_figure/{figure}.log",
     wildcard_constraints:
-        figure="figure([1-3]|4a|4b|[5-8])|cka_matrix|anchors|forest|kept|updates",
+        figure=r"(?!training|emergence)\w+",
     localrule: True
     conda:
         ENV

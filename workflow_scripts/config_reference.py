@@ -15,12 +15,13 @@ from workflow_scripts.schema import Description
 from xling.core.errors import run
 from xling.core.io import write_text
 from xling.core.records import PATTERNS
+from xling.core.tasks import TASKS
 
-HEADER = """# The keys of a study
+HEADER = f"""# The keys of a study
 
 Every key of `config.yaml`, section by section. A preset or an overlay holds only what differs. `<name>` stands for a
 name that you choose; below it, the default is that of a key that is left out. Elsewhere the default is the value in
-`config.yaml`, for tasks in the order xnli, ner, parsing and pos if they differ. An editor that reads
+`config.yaml`, for tasks in the order {", ".join(TASKS)} if they differ. An editor that reads
 `docs/config.schema.json` completes keys and marks mistakes.
 
 This page and the schema are made from `workflow_scripts/schema.py` by `python -m workflow_scripts.config_reference`.

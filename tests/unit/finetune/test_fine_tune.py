@@ -12,6 +12,7 @@ from toy_tasks import KINDS, command, prepare, run_killed, section, write_model
 from xling.align.frozen import FrozenTuner, Side
 from xling.align.plan import Options
 from xling.core.io import read_json
+from xling.core.tasks import TASKS
 from xling.finetune import fine_tune, trainer
 from xling.finetune import tuner as tuner_module
 from xling.finetune.settings import Point, read_settings
@@ -84,7 +85,7 @@ def test_inference_reads_the_first_states_that_the_whole_encoder_has(toy_model, 
     torch.testing.assert_close(found, tuner.encoder.at_one_scale(whole[-1], len(whole) - 1)[:, :1])
 
 
-@pytest.mark.parametrize("task", ["xnli", "ner", "parsing", "pos"])
+@pytest.mark.parametrize("task", TASKS)
 def test_predictions_do_not_depend_on_the_batch(task, toy_model, tmp_path):
     tuner, sets = trained(tmp_path, toy_model, task)
     together = tuner.predict(sets["fr"], 1)
@@ -328,7 +329,7 @@ BAD = '{"words": ["the", "cat"], "tags": ["O", "B-LOC"]}\n{"words": ["the", "cat
         ("pos", {"settings": section("pos", best=3)}, "settings.best: the score is the mean of 3 grid points, but"),
         ("pos", {"test": {"de": "x.jsonl"}}, "x.jsonl: no such file"),
         ("pos", {"test": {"de": "pos.test.jsonl"}}, "the encoder has no language 'de' (it has en, fr)"),
-        ("pos", {"task": "posing"}, "pos.task: expected one of xnli, ner, parsing, pos, found 'posing'"),
+        ("pos", {"task": "posing"}, f"pos.task: expected one of {', '.join(TASKS)}, found 'posing'"),
         ("pos", {"settings": {"epochs": 1}}, "out.plan: pos.settings.examples_per_epoch: missing key"),
         ("parsing", {"settings": section("pos")}, "parsing.settings.biaffine: missing key, which parsing needs"),
         ("ner", {"test": {"fr": "bad.jsonl"}}, "bad.jsonl, line 2: tags: 'B-FOO'"),

@@ -7,13 +7,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from embedded import ROOT, leaves, nested, results, study
+from embedded import EMBEDDED, ROOT, leaves, nested, results, study
 
 from workflow_scripts.collect_provenance import is_own
 from workflow_scripts.config import merge, read_config
 from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 from xling.core.io import read_json
+from xling.core.tasks import TASKS
 
 SMALL: dict[str, Any] = {
     "pairs": ["en-fr", "en-zh"],
@@ -31,9 +32,10 @@ DECIDES_NOTHING = [
     "data.root", "data.wikipedia_date", "languages.*.name", "languages.*.script", "languages.de.*",
     "languages.ru.*", "synthetic.languages.de.*", "synthetic.languages.ru.*", "languages.en.dictionary.format",
     "languages.en.dictionary.path", "languages.zh.ner.wikiann.*",
-    "text.keep", "pretrain.save_every", "pretrain.keep_checkpoints", "tasks.pos.*", "settings.*.label",
+    "text.keep", "pretrain.save_every", "pretrain.keep_checkpoints", "settings.*.label",
     "settings.*.group", "settings.no-anchors.*", "settings.default-anchors.*", "settings.sep-l1-*",
     "settings.sep-emb-l1-*", "settings.default.anchors", "settings.sep-emb.anchors",
+    *(f"tasks.{task}.*" for task in TASKS if task not in EMBEDDED["study"]["tasks"]),
 ]  # fmt: skip
 STRUCTURE = ("study.", "pairs.", "languages.en2.copy_of")  # names of other parts: no value can just be another
 

@@ -1,7 +1,7 @@
 """What a plan says: costs from closed forms, chains against another implementation, planned against used."""
 
 import json
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import networkx
@@ -12,12 +12,14 @@ from hypothesis import strategies as st
 
 from bench.calibrate import fit
 from workflow_scripts.config import merge, read_config
+from workflow_scripts.files import SPLITS, TASK_DATA
 from workflow_scripts.plan.__main__ import by_rule, choose_rates, duration, planned_and_used, report
 from workflow_scripts.plan.estimate import cost, operations, parameters
 from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job, attempts, longest_chain, read_benchmark, unfinished, used_by
 from workflow_scripts.plan.sizes import Sizes, load_rates, manifest
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
+from xling.core.tasks import TASKS
 from xling.model.encoder import Encoder
 from xling.pretrain.config import read_run
 from xling.pretrain.record import useful_operations
@@ -85,6 +87,7 @@ def test_the_h200s_rates_are_those_of_the_committed_benchmark_and_every_rate_say
     assert rates("device.similarity") == pytest.approx(similarity, rel=0.02)
     entries = [*rates.stages.values(), *(entry for entry in rates.device.values() if isinstance(entry, dict))]
     assert len(entries) > 30
+    assert {*TASKS, *map("_".join, product(TASK_DATA, SPLITS))} <= rates.stages.keys()
     assert all(entry["value"] >= 0 and entry["unit"] and entry["source"] for entry in entries)
 
 

@@ -85,7 +85,7 @@ def test_every_preset_is_tried():
         "mini-starts",
     }  # test_recipe.py
     tried = {"demo-full", "mini", "paper"} | elsewhere | {*STUDIES, *SETTINGS}
-    assert {Path(name).stem for name in listed.split()} == tried
+    assert {Path(name).stem for name in listed.split()} == tried, "name it in SETTINGS, STUDIES or `elsewhere`"
 
 
 def test_settings_whose_separate_parameters_begin_apart_join_mini_next():

@@ -23,12 +23,13 @@ from xling.report.figures.study import read_study
 from xling.report.figures.training import training, updates
 from xling.report.records import KINDS, Cell, LayerPair, Setting, read_records, some_records
 
-# Each function returns a figure and the rows of its CSV file; `training` yields several with their names. The
-# parameters of a function that are in FLAGS are the flags of its figure.
-DRAWING = (figure1, figure2, figure3, figure4a, figure4b, figure5, figure6, figure7, figure8, cka_matrix)
-FIGURES: dict[str, Callable[..., Any]] = {
-    draw.__name__: draw for draw in (*DRAWING, anchors, forest, kept, training, updates)
-}
+# Each function has the name of its figure and returns it with the rows of its CSV file; `training` yields several with
+# their names. The parameters of a function that are in FLAGS are the flags of its figure.
+DRAWING: tuple[Callable[..., Any], ...] = (
+    *(figure1, figure2, figure3, figure4a, figure4b, figure5, figure6, figure7, figure8),
+    *(anchors, cka_matrix, forest, kept, training, updates),
+)
+FIGURES = {draw.__name__: draw for draw in DRAWING}
 RECORDED: dict[str, type[Any]] = {**KINDS, "cka_matrix": LayerPair, "kept": Cell, "updates": Cell}
 FLAGS: dict[str, dict[str, Any]] = {
     "records": {"type": Path, "required": True, "help": "what was measured, see xling.report.records"},
