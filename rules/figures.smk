@@ -10,7 +10,7 @@ rule draw_figure:
     log:
         LOGS / "draw_figure/{figure}.log",
     wildcard_constraints:
-        figure=r"(?!training|emergence)\w+",
+        figure="|".join(name for name in FIGURE_NAMES if name not in ("training", "emergence")),
     localrule: True
     conda:
         ENV

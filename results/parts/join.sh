@@ -2,13 +2,19 @@
 # join.sh STUDY [OPTION OF SNAKEMAKE…] -- TARGET…: goes on with all parts of a study in this checkout, where its text has been made.
 set -eu
 shopt -s nullglob
-study=$1 here=$(dirname "$0")/$1
+study=$1 parts=$(dirname "$0") like=
 shift
-if [ ! -f "results/$study/dated" ]; then # results must be younger than the text that they are made from
+read -ra presets <"$parts/$study/presets"
+if [ ${#presets[@]} = 3 ]; then # on top of mini-next: a study with its text and some of its models
+    like=mini-next
+    mkdir -p "results/$study"
+    (cd "results/$like" && cp -aln bpe vocab tasks parallel tatoeba links tokenisers dictionary corpus "../$study")
+fi
+if [ ! -f "results/$study/dated" ]; then # results must not be older than the text that they are made from
     data=(results/data*)
     find "results/$study" "${data[@]}" -type f -exec touch -d 2026-01-01 {} +
     touch "results/$study/dated"
 fi
-for part in "$here"/*.tar.xz; do tar xJf "$part"; done
-read -ra presets <"$here/presets"
+for part in "$parts"/*/*.tar.xz; do tar xJf "$part"; done
+if [ "$like" ]; then cp -aln results/$like/{models,transfer} "results/$study"; fi
 .venv/bin/snakemake --cores 2 --configfile "${presets[@]}" --rerun-triggers mtime "$@"

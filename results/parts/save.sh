@@ -7,6 +7,6 @@ trained=(results/"$study"/models/*/train.log) # of other models there may be unf
 made=()
 for kind in transfer contextual analyses benchmarks; do made+=(results/"$study"/$kind*); done
 find "${made[@]}" "${trained[@]%/train.log}" -type f -not -name '*.safetensors' -not -path '*/jobs/*' |
-    sort | grep -vxFf <(for part in "$parts"/*.tar.xz; do tar tJf "$part"; done) |
+    sort | grep -vxFf <(for part in "$parts"/../*/*.tar.xz; do tar tJf "$part"; done) |
     tar cJf "$parts/$2.tar.xz" -T -
 tar tJf "$parts/$2.tar.xz" | cut -d/ -f3 | sort | uniq -c

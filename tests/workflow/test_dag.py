@@ -77,6 +77,12 @@ def test_a_plan_of_a_wrong_target_is_told_in_a_line(tmp_path, call):
     assert told.said == "target: table99: no such target (did you mean table1?)\n"
 
 
+def test_a_file_of_another_name_is_not_drawn(tmp_path, call):
+    told = call(plan, f"{tmp_path}/results/demo/figures/settings.svg", "--configfile", preset(tmp_path))
+    assert told.code != 0
+    assert "No rule to produce" in told.said
+
+
 TUNING = {"fine_tune", "write_untrained", "record_transfer"}
 ALIGNING = {"represent_encoder", "translate_words", "retrieve_sentences", "compare_encoders", "transfer_contextual"}
 TEXT = {"generate_en", "tokenise_text"}

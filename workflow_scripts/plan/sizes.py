@@ -15,8 +15,9 @@ from workflow_scripts.config import nearest, read_yaml
 from workflow_scripts.files import SPLITS, TASK_DATA
 from workflow_scripts.study import Study
 from xling.core.errors import InputError
-from xling.core.io import read_json
+from xling.core.io import open_binary, read_json
 from xling.core.tasks import TASKS
+from xling.data.lines import table_rows
 from xling.data.manifest import load_manifest
 
 RATES_FILE = Path(__file__).with_name("rates.yaml")
@@ -73,11 +74,11 @@ def count_lines(path: Path) -> int:
 @cache
 def count_examples(path: Path, form: str, language: str) -> int:
     """Return the number of examples of a language in a raw file: rows of a table, or blocks of lines."""
-    with path.open("rb") as handle:
-        if form == "xnli-mt":
-            return sum(1 for _ in handle) - 1
-        if form == "xnli":
-            return sum(line.startswith(f"{language}\t".encode()) for line in handle)
+    if form == "xnli-mt":
+        return sum(1 for _ in table_rows(path, ()))
+    if form == "xnli":
+        return sum(code == language for _, (code,) in table_rows(path, ("language",)))
+    with open_binary(path) as handle:
         return sum(full for full, _ in groupby(handle, key=lambda line: bool(line.strip())))
 
 

@@ -67,7 +67,8 @@ class Encoder(nn.Module):
         """Return the hidden states of tokens (b, s) at layers 0 to L; layer 0 is the embeddings' output.
 
         `keep` (b, s) is false at padding, which is never attended to. If `layers` is given, only that many layers are
-        computed. `pick` selects the positions of the top layer that are computed.
+        computed. `pick` selects the positions whose output of the top layer is returned; what follows its attention
+        is computed only for them.
         """
         path, shape = self.path(language), self.config.shape
         mask = None if keep is None else keep[:, None, None, :]

@@ -1,6 +1,7 @@
 """What a plan says: costs from closed forms, chains against another implementation, planned against used."""
 
 import json
+import lzma
 from itertools import pairwise, product
 from typing import Any
 
@@ -147,17 +148,18 @@ def test_fine_tuning_counts_points_epochs_and_examples():
 
 
 def test_the_examples_of_a_file_that_is_there_are_counted(tmp_path):
-    study = Study(merge(PAPER.config, {"data": {"root": str(tmp_path)}}))
+    compressed = {"en": {"treebank": {"train": "en.conllu.xz"}}}
+    study = Study(merge(PAPER.config, {"data": {"root": str(tmp_path)}, "languages": compressed}))
     sizes, texts = Sizes(study, load_rates("h200")), {}
     texts |= {
         "data.nli.train": "premise\thypo\tlabel\na\tb\tneutral\n",
-        "data.nli.test": "language\nfr\t\nru\t\nfr\t\n",
+        "data.nli.test": "id\tlanguage\n1\tfr\n2\tru\n3\tfr\n",
     }
     texts |= {"languages.en.treebank.train": "\n1\tA\n2\tB\n\n \n1\tA\n", "languages.en.ner.wikiann.dev": "en:a\tO\n"}
     for path, text in zip(study.files_at(*texts).values(), texts.values(), strict=True):
         raw = tmp_path / path
         raw.parent.mkdir(parents=True, exist_ok=True)
-        raw.write_text(text)
+        raw.write_bytes(lzma.compress(text.encode()) if raw.suffix == ".xz" else text.encode())
     data = {task: study.task_data(task, "en-fr") for task in ("xnli", "parsing", "ner")}
     of = {(task, split): sizes.examples(data[task], task, split) for task in data for split in ("train", "dev", "test")}
     assert of == {
