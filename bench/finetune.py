@@ -4,8 +4,8 @@ python -m bench.finetune --out bench-finetune.json [--device cpu --shape tiny] [
 peer: the same bucketed batches for both sides in the same order from the same code; SDPA, bf16, dropout and Adam on
 both. Tokens are those of the sentences, padding not counted. Times are the median of rounds, which alternate.
 ner, xnli: an epoch of six grid points in one process, so many at once, with recorded steps, and with steps that are
-compiled as well; and as it was before, one after the other with all rows of the token table in the optimiser and the
-top layer computed at every position.
+compiled as well; and as it was before, one after the other with all rows of the token table in the optimiser, the top
+layer computed at every position, and torch's attention.
 processes: the same of NER in six processes, with and without NVIDIA's MPS. All graphs are recorded beforehand.
 Parts that are not run keep what an earlier run wrote to --out; every part has its own date.
 """
@@ -40,6 +40,7 @@ from xling.finetune.settings import Grid, Point, Settings, grid_points
 from xling.finetune.tasks import TAGS, Material, Ner, Task, Xnli
 from xling.finetune.trainer import in_turn, lanes, train_epoch
 from xling.finetune.tuner import Tuner
+from xling.model import layers
 from xling.model.config import ModelConfig, Separate, Shape
 from xling.model.encoder import Encoder
 from xling.pretrain.record import utc
@@ -62,6 +63,7 @@ WAYS: dict[str, dict[str, Any]] = {
 PARTS = ("processes", *GRIDS, "peer")  # processes first: this process holds no GPU memory yet
 WAIT = 120.0  # seconds until processes that do not answer are given up
 HF: Any = transformers  # typed in parts only
+FUSED = layers.FUSED
 Step = Callable[[Sequence[Example], int], None]
 
 
@@ -163,13 +165,14 @@ def make_tuners(
 ) -> tuple[list[Tuner], Material]:
     """Return a tuner with weights of its own for each point, and the examples that all train on.
 
-    With `whole` every row of the token table is trained, and the top layer is computed at every position.
+    With `whole` every row of the token table is trained, the top layer is computed everywhere, and torch attends.
     """
     shape, size = SHAPES[shape_name]
     encoder = Encoder(ModelConfig(("en", "fr"), (size, size), shape, Separate(False, 0), "shared"), 1).to(device)
     make = made_up_pairs if grid == "xnli" else made_up
     task, settings = GRIDS[grid]
     material = Material(copy.copy(task), settings, 0, shape.positions, make(examples, size, shape.positions), [], 1)
+    layers.FUSED = () if whole else FUSED  # steps are recorded later, in the first epochs
     if whole:
         vars(material)["words"] = np.arange(size)
         material.task.pick = None

@@ -22,6 +22,7 @@ import torch
 
 from xling.bpe.streams import TokenStreamWriter
 from xling.core.provenance import installed
+from xling.model import layers
 from xling.model.config import Separate, Shape
 from xling.model.device import local_device
 from xling.model.encoder import Encoder
@@ -219,23 +220,26 @@ def shown(speed: float, per_token: float, peak: float) -> str:
 
 
 def explore(size: str, small: str, device: torch.device, data: Path, seconds: float) -> dict[str, Any]:
-    """Compare ways to attend, then show which kernels take the time."""
+    """Compare our attention with torch's, then show which kernels take the time."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     found: dict[str, Any] = {}
     backends: dict[str, Any] = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
     if device.type == "cpu":
         backends = {}
-    for shape in (size, small):
+    widths = layers.FUSED
+    for shape in (size, small, *(["narrow"] if device.type == "cuda" else [])):
         for name, backend in {"as it comes": None, **backends}.items():
-            compiled_losses.cache_clear()  # the choice of backend is made while tracing
+            compiled_losses.cache_clear()  # the choice of attention is made while tracing
             torch._dynamo.reset()
             context: AbstractContextManager[Any] = nullcontext() if backend is None else sdpa_kernel([backend])
+            layers.FUSED = widths if backend is None else ()
             label, began = f"{shape}, attention {name}", time.perf_counter()
             with context:
                 found[label] = our_rate(make_run(shape, (False, 0)), device, data, seconds)
             say(f"{label}: {found[label]:,.0f} tokens/s ({time.perf_counter() - began:.0f} s in all)")
             free()
+    layers.FUSED = widths
     compiled_losses.cache_clear()
     torch._dynamo.reset()
     for shape in (size, small):

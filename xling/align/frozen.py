@@ -120,10 +120,9 @@ class FrozenTuner(Tuner):
         keep, shape, training = tokens != 0, self.encoder.config.shape, self.encoder.training
         seen = None if not tokens.is_cuda and bool(keep.all()) else keep
         states = self.views[language](self.sides[language].states(tokens, self.number, seen))
-        mask = None if seen is None else seen[:, None, None, :]
         with autocast(tokens.device, training):
             for weights in self.encoder.path(0).layers:
-                states = layer(weights, states, shape, training, mask)
+                states = layer(weights, states, shape, training, seen)
         return self.encoder.at_one_scale(states, shape.layers)
 
 

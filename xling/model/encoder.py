@@ -71,12 +71,11 @@ class Encoder(nn.Module):
         is computed only for them.
         """
         path, shape = self.path(language), self.config.shape
-        mask = None if keep is None else keep[:, None, None, :]
         rows = functional.embedding(tokens, path.embeddings.token)
         states = [embed_rows(path.embeddings, rows, shape, self.training, tokens=tokens)]
         for weights in path.layers[:layers]:
             at_top = pick if weights is path.layers[-1] else None
-            states.append(layer(weights, states[-1], shape, self.training, mask, pick=at_top))
+            states.append(layer(weights, states[-1], shape, self.training, keep, pick=at_top))
         return states
 
     @torch.no_grad()

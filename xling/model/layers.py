@@ -16,8 +16,14 @@ from torch.nn import functional
 from xling.bpe.streams import END
 from xling.model.config import Shape
 
+try:
+    from xling.model.kernels import attend
+except ImportError:  # Triton comes only with torch for GPUs
+    attend = None  # type: ignore[assignment]
+
 ROWS = 64  # vocabulary tables have a multiple of 64 rows: unaligned logits would halve the speed of GPU products
 STEPS = 1 << 24  # dropout rates are multiples of 1 / STEPS
+FUSED: tuple[int, ...] = (16, 32, 64)  # widths of a head that xling.model.kernels computes
 
 
 class EmbeddingWeights(NamedTuple):
@@ -98,12 +104,26 @@ def places(tokens: Tensor) -> tuple[Tensor, Tensor]:
     return index - start, (closed.cumsum(1) - 1).clamp(min=0)
 
 
-def attention(weights: LayerWeights, states: Tensor, shape: Shape, training: bool, mask: Tensor | None) -> Tensor:
-    """Return the values that all heads attend to (b, s, d); `mask` is true for tokens that may be attended to."""
+def fused(mixed: Tensor, width: int) -> bool:
+    """Return whether xling.model.kernels can attend, for heads of a width: in bf16 on a GPU with Triton."""
+    return attend is not None and mixed.is_cuda and mixed.dtype == torch.bfloat16 and width in FUSED
+
+
+def attention(weights: LayerWeights, states: Tensor, shape: Shape, training: bool, keep: Tensor | None) -> Tensor:
+    """Return the values that all heads attend to (b, s, d); `keep` (b, s) is true for tokens that may be attended to.
+
+    In training, xling.model.kernels attends where it can, because it is faster; elsewhere torch does.
+    """
     b, s, d = states.shape
-    mixed = functional.linear(states, weights.qkv_weight, weights.qkv_bias).view(b, s, 3, shape.heads, d // shape.heads)
-    query, key, value = mixed.permute(2, 0, 3, 1, 4).unbind(0)  # each (b, heads, s, d / heads)
+    mixed = functional.linear(states, weights.qkv_weight, weights.qkv_bias)
     rate = shape.attention_dropout if training else 0.0
+    if training and fused(mixed, d // shape.heads):
+        key = torch.randint(-(2**31), 2**31 - 1, (1,), dtype=torch.int32, device=states.device)
+        context: Tensor = attend(mixed, keep, key, shape.heads, round(rate * STEPS))[0]
+        return context
+    parts = mixed.view(b, s, 3, shape.heads, d // shape.heads)
+    query, key, value = parts.permute(2, 0, 3, 1, 4).unbind(0)  # each (b, heads, s, d / heads)
+    mask = None if keep is None else keep[:, None, None, :]
     context = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask, dropout_p=rate)
     return context.transpose(1, 2).reshape(b, s, d)
 
@@ -120,7 +140,7 @@ def layer(
     states: Tensor,
     shape: Shape,
     training: bool,
-    mask: Tensor | None = None,
+    keep: Tensor | None = None,
     keys: Tensor | None = None,
     pick: Callable[[Tensor], Tensor] | None = None,
 ) -> Tensor:
@@ -134,7 +154,7 @@ def layer(
     first, second = (None, None) if keys is None else (keys[0], keys[1])
     post = shape.norm == "post"
     normed = states if post else functional.layer_norm(states, size, w.norm1_weight, w.norm1_bias, shape.norm_eps)
-    context = attention(w, normed, shape, training, mask)
+    context = attention(w, normed, shape, training, keep)
     if pick is not None:
         states, context = pick(states), pick(context)
     states = states + dropout(functional.linear(context, w.out_weight, w.out_bias), rate, training, first)
