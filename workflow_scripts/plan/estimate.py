@@ -14,7 +14,7 @@ from xling.finetune.settings import grid_points, read_settings
 MEASURED_WIDTH = 300  # of the vectors that the rate of fastText was measured with
 FORWARD = 1 / 3  # share of training operations: the backward pass takes twice as many as the forward pass
 FLOAT, HALF = 4, 2  # bytes: hidden states of words are float16
-XML_OF_TEXT = 6  # the embedded dumps are mostly markup: 10.3 MB for 1.7 MB of text
+XML_OF_TEXT = 6  # generated dumps are mostly markup: 10.3 MB for 1.7 MB of text
 DUMP_OF_ZIP = 4  # PanLex unpacks to about four times its size
 
 
@@ -26,11 +26,14 @@ def layer_weights(shape: Mapping[str, Any]) -> int:
 def operations(shape: Mapping[str, Any], length: float, words: int = 0, predicted: float = 1.0) -> float:
     """Return the useful operations of training per token, for sequences of `length` tokens (xling.pretrain.record).
 
-    Pretraining predicts a share of the tokens from a vocabulary of so many words; the last layer ends at these tokens.
+    `predicted` is the share of tokens that are predicted, from a vocabulary of `words` subwords. The softmax, and what
+    follows attention in the last layer, are computed only for them.
     """
     width = shape["width"]
     layers = shape["layers"] * (6 * layer_weights(shape) + 12 * length * width)
-    last = 6 * (layer_weights(shape) - 3 * width**2)  # after the product of query, key and value, and attention
+    last = 6 * (
+        layer_weights(shape) - 3 * width**2
+    )  # what follows attention: its output product and the feed-forward products
     return float(layers - (1 - predicted) * last + 6 * predicted * words * width)
 
 
@@ -67,7 +70,7 @@ text, tokenised, corpus = map(_size_of, ("text", "tokenised", "corpus"))
 
 
 def extraction(sizes: Sizes, job: Job) -> float:
-    """Return the core-seconds to extract raw text, or the XML of dumps.
+    """Return the core-seconds to extract paragraphs from plain text, or from the XML of dumps.
 
     For every shard, a crawl is unpacked from the start of the file.
     """
@@ -147,7 +150,7 @@ def contextual(sizes: Sizes, job: Job) -> float:
 
 
 def vectors(sizes: Sizes, job: Job) -> float:
-    """Return the bytes that training fastText reads, as many for half the width as half of them."""
+    """Return the bytes that fastText reads in all epochs, times vector width / MEASURED_WIDTH."""
     own = sizes.study.config["align"]["own_vectors"]
     return float(own["epochs"] * corpus(sizes, job) * own["width"] / MEASURED_WIDTH)
 
@@ -228,7 +231,8 @@ STAGES |= dict.fromkeys(["build_vocabulary", "prepare_task", "prepare_parallel",
 def cost(sizes: Sizes, job: Job) -> Cost:
     """Return the estimated cost of a job, or UNKNOWN for a rule without an estimate.
 
-    CPU time counts all cores that a job reserves, busy or not, because clusters charge for them.
+    CPU time counts all cores of a CPU job, busy or not, because clusters charge for them; one core of a GPU job; and
+    only the start of a download.
     """
     if not job.outputs:
         return Cost()  # a target that only groups other jobs

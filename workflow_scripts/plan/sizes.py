@@ -157,7 +157,7 @@ class Sizes:
         return {"joint": int(bpe["joint_merges"]), "mono": own, "separate": own}.get(kind, 2 * own)
 
     def generated(self) -> float:
-        """Return the number of sentences of one embedded language; files that languages share count the same."""
+        """Return the number of sentences of one generated language; files that languages share count the same."""
         made = self.study.config["synthetic"]
         return float(made["wiki_sentences"] + made["crawl_sentences"])
 

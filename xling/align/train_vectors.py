@@ -79,7 +79,7 @@ def main() -> None:
 def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--text", type=Path, required=True, help="tokenised text, one document per line")
+    parser.add_argument("--text", type=Path, required=True, help="tokenised text, one paragraph per line")
     parser.add_argument("--width", type=positive, default=300)
     parser.add_argument("--epochs", type=positive, default=5)
     parser.add_argument("--min-count", type=positive, default=5, help="rarer words have no vector")

@@ -1,8 +1,8 @@
-"""Task data: JSON lines with words as token ids and labels as numbers, errors with their line, batches of examples.
+"""Reads task data (JSON lines), turns words into token ids and labels into numbers, and forms batches.
 
-Text longer than the encoder's maximum is cut into overlapping windows, so no word is dropped. The hidden state of a
-word is taken from the window in which its first subword has the most context. Windows are cut between subwords, so a
-word longer than a window needs no special case.
+Text longer than the sequences of pretraining is cut into overlapping windows, so no word is dropped. The hidden state
+of a word is taken from the window in which its first subword has the most context. Windows are cut between subwords, so
+a word longer than a window needs no special case.
 
 Batches hold examples of similar length. Their order depends only on (seed, epoch), so a resumed run replays nothing.
 """
@@ -61,9 +61,9 @@ class Speller:
     limit: int
 
     def __post_init__(self) -> None:
-        """Raise an error if the encoder is too short for a pair of single subwords."""
+        """Raise an error if a pair of single subwords is too long."""
         if self.limit < SHORTEST:
-            raise XlingError(f"the encoder reads {self.limit} tokens, at least {SHORTEST} are needed")
+            raise XlingError(f"sequences have {self.limit} tokens (pretrain.length), at least {SHORTEST} are needed")
 
     def sentence(self, words: Sequence[str]) -> tuple[tuple[Ids, ...], Ids, Ids]:
         """Return the windows of a sentence, and for the first subword of each word its window and position in it."""
@@ -183,7 +183,7 @@ class Layout:
 
 
 def epoch_order(count: int, per_epoch: int, seed: int, epoch: int) -> Order:
-    """Return the example numbers of an epoch: the next `per_epoch` (0: all) of repeated passes, each shuffled anew."""
+    """Return the example numbers of an epoch: shuffled passes, one after the other, cut into `per_epoch` (0: all)."""
     size = per_epoch or count
     first, last = epoch * size // count, ((epoch + 1) * size - 1) // count
     passes = np.concatenate([numpy_rng("order", seed, i).permutation(count) for i in range(first, last + 1)])
@@ -200,7 +200,10 @@ def training_batches(lengths: Order, order: Order, size: int, seed: int, epoch: 
 
 
 def evaluation_batches(examples: Sequence[Example], budget: int) -> list[list[int]]:
-    """Return the numbers of all examples, sorted by length, in batches of at most `budget` tokens including padding."""
+    """Return the numbers of all examples, sorted by length, in batches of at most `budget` tokens including padding.
+
+    An example that is larger has a batch of its own. On a GPU, `Layout` adds a little more padding.
+    """
     return by_length([example.length for example in examples], [len(example.windows) for example in examples], budget)
 
 
