@@ -228,7 +228,8 @@ def explore(size: str, small: str, device: torch.device, data: Path, seconds: fl
     if device.type == "cpu":
         backends = {}
     widths = layers.FUSED
-    for shape in (size, small, *(["narrow"] if device.type == "cuda" else [])):
+    shapes = (size, small, "narrow") if device.type == "cuda" else (size, small)
+    for shape in shapes:
         for name, backend in {"as it comes": None, **backends}.items():
             compiled_losses.cache_clear()  # the choice of attention is made while tracing
             torch._dynamo.reset()
@@ -242,7 +243,7 @@ def explore(size: str, small: str, device: torch.device, data: Path, seconds: fl
     layers.FUSED = widths
     compiled_losses.cache_clear()
     torch._dynamo.reset()
-    for shape in (size, small):
+    for shape in shapes:
         say(kernels(make_run(shape, (False, 0)), device, data))
         free()
     return found

@@ -11,7 +11,7 @@ from workflow_scripts.plan.jobs import UNKNOWN, Cost, Job
 from workflow_scripts.plan.sizes import Sizes
 from xling.finetune.settings import grid_points, read_settings
 
-MEASURED_WIDTH = 300  # of the vectors that the rate of fastText was measured with
+MEASURED_WIDTH = 300  # width of the vectors when the rate of fastText was measured
 FORWARD = 1 / 3  # share of training operations: the backward pass takes twice as many as the forward pass
 FLOAT, HALF = 4, 2  # bytes: hidden states of words are float16
 XML_OF_TEXT = 6  # generated dumps are mostly markup: 10.3 MB for 1.7 MB of text
@@ -42,7 +42,9 @@ def parameters(run: Mapping[str, Any], words: int) -> float:
     shape, apart = run["shape"], run["separate"]
     copies = len(run["languages"]) - 1
     tables = 1 + (copies if apart["embeddings"] else 0)
-    places = 1 + (copies if apart["embeddings"] is True else 0)  # `tokens`: positions stay shared
+    places = 1 + (
+        copies if apart["embeddings"] is True else 0
+    )  # with separate.embeddings: tokens, positions stay shared
     vectors = words * tables + (shape["positions"] + shape["sentences"]) * places
     return float((shape["layers"] + copies * apart["layers"]) * layer_weights(shape) + vectors * shape["width"])
 
@@ -72,7 +74,7 @@ text, tokenised, corpus = map(_size_of, ("text", "tokenised", "corpus"))
 def extraction(sizes: Sizes, job: Job) -> float:
     """Return the core-seconds to extract paragraphs from plain text, or from the XML of dumps.
 
-    For every shard, a crawl is unpacked from the start of the file.
+    A job that extracts one shard of a crawl also unpacks everything before it.
     """
     ((language, domain),), study, (share, end) = texts(job), sizes.study, share_of(job)
     if study.language(language)["text"][domain]["format"] != "wikipedia":
@@ -181,7 +183,9 @@ def comparison(sizes: Sizes, job: Job) -> float:
     if analysis == "sentences":  # every layer, trained and untrained, both directions, with and without a map
         return float(4 * 2 * layers * pairs * 2 * sizes.parallel() ** 2 * width)
     words = min(align["word_vocabulary"], align["word_sentences"])
-    tables = (2 * (layers + 1) + 1) * pairs  # with the embedding matrix, and fastText
+    tables = (
+        2 * (layers + 1) + 1
+    ) * pairs  # trained and untrained, every layer and the embedding matrix; fastText once
     return float(tables * 2 * words**2 * width)
 
 
@@ -231,8 +235,8 @@ STAGES |= dict.fromkeys(["build_vocabulary", "prepare_task", "prepare_parallel",
 def cost(sizes: Sizes, job: Job) -> Cost:
     """Return the estimated cost of a job, or UNKNOWN for a rule without an estimate.
 
-    CPU time counts all cores of a CPU job, busy or not, because clusters charge for them; one core of a GPU job; and
-    only the start of a download.
+    A CPU job's CPU time counts all its cores, busy or not, because clusters charge for them. A GPU job counts as one
+    core, and of a download only the time to start counts.
     """
     if not job.outputs:
         return Cost()  # a target that only groups other jobs

@@ -183,7 +183,11 @@ class Layout:
 
 
 def epoch_order(count: int, per_epoch: int, seed: int, epoch: int) -> Order:
-    """Return the example numbers of an epoch: shuffled passes, one after the other, cut into `per_epoch` (0: all)."""
+    """Return the numbers of the examples of an epoch.
+
+    Passes over all examples, each shuffled anew, form one long list. An epoch takes the next `per_epoch` of it (0: one
+    pass).
+    """
     size = per_epoch or count
     first, last = epoch * size // count, ((epoch + 1) * size - 1) // count
     passes = np.concatenate([numpy_rng("order", seed, i).permutation(count) for i in range(first, last + 1)])
