@@ -53,7 +53,7 @@ class CkaStream:
         blocks = dict(zip(self.layers, (*left, *right), strict=True))
         counts = {len(block) for block in blocks.values()}
         if len(counts) > 1:
-            raise XlingError(f"CKA compares the same sentences: blocks of {sorted(counts)} vectors")
+            raise XlingError(f"CKA compares the same sentences in every layer; these layers have {sorted(counts)}")
         if not self.examples:
             for layer, block in blocks.items():
                 self.shifts[layer] = block.mean(axis=0, dtype=np.result_type(block.dtype, np.float32))
@@ -72,7 +72,7 @@ class CkaStream:
             self.products[pair] += (states[pair[0]].T @ states[pair[1]]).numpy()
 
         with exact_products():
-            for side in (0, 1):  # new threads each time: the last bits depend on a thread's first product
+            for side in (0, 1):  # each with threads of its own, whose rounding depends on their first product
                 side_by_side(add_layer, [layer for layer in self.layers if layer[0] == side])
             side_by_side(add_product, self.pairs)
 

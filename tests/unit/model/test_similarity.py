@@ -66,7 +66,7 @@ def test_every_pair_of_layers_in_blocks_of_any_size():
 def test_what_cannot_be_compared():
     long = np.tile(STATES, (6, 1))  # the lengths differ after a whole block
     for left, right, sizes in ((STATES, STATES[:3], "3, 200"), (long[:1024], long, "0, 176")):
-        with pytest.raises(XlingError, match=rf"blocks of \[{sizes}\] vectors"):
+        with pytest.raises(XlingError, match=rf"these layers have \[{sizes}\]"):
             linear_cka(left, right)
     with pytest.raises(XlingError, match="CKA is undefined: all vectors of layer 0 or 0 are the same"):
         linear_cka(STATES, np.ones((200, 2)))
