@@ -25,7 +25,7 @@ WINDOW, NEGATIVE, NGRAMS = 5, 5, (3, 6)
 BUCKETS = 2_000_000
 SUBSAMPLE = 1e-4
 DECIMALS = 5
-LONGEST = 1_000  # longer lines are split at this number of words; gensim ignores words after the first 10,000
+LONGEST = 1_000  # longer lines are split into parts of so many words; gensim ignores a line's words after the 10,000th
 
 
 class Sentences:

@@ -21,7 +21,7 @@ from xling.model.device import exact_products, side_by_side
 Matrix = NDArray[np.floating]
 Double = NDArray[np.float64]
 Layer = tuple[int, int]  # side (0 left, 1 right) and layer number
-BLOCK = 1024  # rows per block: enough for fast products, few enough for exact sums
+BLOCK = 1024  # rows per block: enough for fast products, few enough for float32 to be precise
 
 
 def linear_cka(left: Matrix, right: Matrix) -> float:
@@ -72,7 +72,8 @@ class CkaStream:
             self.products[pair] += (states[pair[0]].T @ states[pair[1]]).numpy()
 
         with exact_products():
-            for side in (0, 1):  # each with threads of its own, whose rounding depends on their first product
+            # New threads for each side: a thread's rounding depends on its first product, so a side could change the other.
+            for side in (0, 1):
                 side_by_side(add_layer, [layer for layer in self.layers if layer[0] == side])
             side_by_side(add_product, self.pairs)
 
