@@ -72,7 +72,7 @@ class CkaStream:
             self.products[pair] += (states[pair[0]].T @ states[pair[1]]).numpy()
 
         with exact_products():
-            # New threads for each side: a thread's rounding depends on its first product, so a side could change the other.
+            # New threads per side: rounding in a thread depends on its first product, so a side could change the other.
             for side in (0, 1):
                 side_by_side(add_layer, [layer for layer in self.layers if layer[0] == side])
             side_by_side(add_product, self.pairs)
