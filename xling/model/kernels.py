@@ -3,7 +3,8 @@
 Queries, keys and values of all heads are one tensor (b, s, 3 · d), and so are their gradients, which saves the copies
 that torch's kernels need. Dropout is a function of a key and of the two positions, so nothing is stored for the
 backward pass, which is one kernel without atomic additions and therefore deterministic.
-Blocks have M rows (queries) and N columns (keys). Only blocks that are MASKED may exceed the sequence.
+Exponents are to base 2, for which scores are multiplied by log2(e) = 1.4427. Blocks have M rows (queries) and N columns
+(keys). Only blocks that are MASKED may exceed the sequence.
 """
 
 # mypy: disable-error-code="no-untyped-def, misc, untyped-decorator, no-untyped-call, import-not-found, import-untyped"
@@ -82,10 +83,8 @@ def forward_kernel(
         keys = rows_of(base + width, columns, stride, lane, length, MASKED)
         values = rows_of(base + 2 * width, columns, stride, lane, length, MASKED)
         scores = tl.dot(query, tl.trans(keys)) * (SCALE * 1.4426950408889634)
-        if MASKED:
-            scores = tl.where(
-                seen(keep, batch, columns, length)[None, :], scores, -1e30
-            )  # infinity would make NaN of a block without others
+        if MASKED:  # not minus infinity, which makes NaN of a block where nothing may be attended to
+            scores = tl.where(seen(keep, batch, columns, length)[None, :], scores, -1e30)
         higher = tl.maximum(top, tl.max(scores, 1))
         chances = tl.exp2(scores - higher[:, None])
         shrink = tl.exp2(top - higher)
