@@ -31,9 +31,7 @@ def operations(shape: Mapping[str, Any], length: float, words: int = 0, predicte
     """
     width = shape["width"]
     layers = shape["layers"] * (6 * layer_weights(shape) + 12 * length * width)
-    last = 6 * (
-        layer_weights(shape) - 3 * width**2
-    )  # what follows attention: its output product and the feed-forward products
+    last = 6 * (layer_weights(shape) - 3 * width**2)  # what follows attention: its output, and the feed-forward part
     return float(layers - (1 - predicted) * last + 6 * predicted * words * width)
 
 
@@ -42,9 +40,8 @@ def parameters(run: Mapping[str, Any], words: int) -> float:
     shape, apart = run["shape"], run["separate"]
     copies = len(run["languages"]) - 1
     tables = 1 + (copies if apart["embeddings"] else 0)
-    places = 1 + (
-        copies if apart["embeddings"] is True else 0
-    )  # with separate.embeddings: tokens, positions stay shared
+    # With `embeddings: tokens`, positions stay shared.
+    places = 1 + (copies if apart["embeddings"] is True else 0)
     vectors = words * tables + (shape["positions"] + shape["sentences"]) * places
     return float((shape["layers"] + copies * apart["layers"]) * layer_weights(shape) + vectors * shape["width"])
 
@@ -183,9 +180,8 @@ def comparison(sizes: Sizes, job: Job) -> float:
     if analysis == "sentences":  # every layer, trained and untrained, both directions, with and without a map
         return float(4 * 2 * layers * pairs * 2 * sizes.parallel() ** 2 * width)
     words = min(align["word_vocabulary"], align["word_sentences"])
-    tables = (
-        2 * (layers + 1) + 1
-    ) * pairs  # trained and untrained, every layer and the embedding matrix; fastText once
+    # Every layer and the embedding matrix, trained and untrained, and fastText once.
+    tables = (2 * (layers + 1) + 1) * pairs
     return float(tables * 2 * words**2 * width)
 
 

@@ -75,7 +75,7 @@ def test_context_and_gradients_are_those_of_the_definition(s, e, padded, rate):
         assert float((mine.double() - theirs).norm() / theirs.norm()) < TOLERANCE
 
 
-def test_another_key_drops_other_values_and_the_share_is_the_rate():
+def test_each_head_drops_other_values_and_the_share_is_the_rate():
     stay = kept(2, 256, 4, round(0.1 * STEPS))
     assert (~stay).float().mean().item() == pytest.approx(0.1, abs=2e-3)
     assert (stay[0, 0] ^ stay[1, 3]).any()
