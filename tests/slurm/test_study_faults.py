@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,12 +21,9 @@ from xling.core.io import read_json
 
 pytestmark = [pytest.mark.slurm, pytest.mark.timeout(1500)]
 
-SHORT_UPDATES = 600
-LIMIT_SECONDS = 60
-# Three allocations of the least time that SLURM knows: more than a job trains in two, since it starts and leaves in
-# them, even on a machine that has become a third faster since its speed was measured.
-LONG_SECONDS = 3 * LIMIT_SECONDS
-# No more at once: where starting a job takes all of LIMIT_SECONDS, training never ends. Niceness is no help, since a
+LIMIT_MINUTES = 2
+UPDATES = 600
+# No more at once: where starting a job takes all of LIMIT_MINUTES, training never ends. Niceness is no help, since a
 # kernel that groups processes by session weighs it within a session alone, and every job of SLURM has its own.
 AT_ONCE = max(2, os.cpu_count() or 2)
 PATIENCE = 900.0
@@ -38,21 +35,14 @@ class Desk:
 
     def __init__(self, study, folder):
         self.study, self.folder = study, folder
-        self.long: Future[Workplace] = Future()
         self.processes: list[subprocess.Popen[bytes]] = []
         self.mounts: list[Path] = []
-        self.short = self.undisturbed("short", SHORT_UPDATES)
-        self.long_updates = int(SHORT_UPDATES * LONG_SECONDS / seconds_of(self.short))
+        self.undisturbed = self.place("undisturbed")
+        self.undisturbed.finish(self.started(self.undisturbed.start_here(self.undisturbed.model)), PATIENCE)
 
-    def undisturbed(self, name, updates):
-        """Train without the cluster and without faults."""
-        place = self.place(name, updates)
-        place.finish(self.started(place.start_here(place.model)), PATIENCE)
-        return place
-
-    def place(self, name, updates=SHORT_UPDATES, disk=0, **classes):
+    def place(self, name, disk=0, **classes):
         """Return a place that is to train a model, saving it often; its results may be on a disk of some megabytes."""
-        often = {"updates": updates, "warmup": 10, "validate_every": 200, "validation_tokens": 500, "save_every": 50}
+        often = {"updates": UPDATES, "warmup": 10, "validate_every": 200, "validation_tokens": 500, "save_every": 50}
         place = Workplace(self.folder / name, often, self.study.data, **classes)
         if disk:
             place.results.mkdir()
@@ -78,11 +68,10 @@ class Desk:
             works("umount", "--lazy", str(mount))
 
 
-def seconds_of(place):
-    """Return how long a training takes here; a machine that was busy with other things may not be so later."""
-    header, row = (place.study / f"benchmarks/pretrain/{MODEL}.tsv").read_text().splitlines()
-    used = dict(zip(header.split("\t"), row.split("\t"), strict=True))
-    return min(2 * float(used["cpu_time"]), float(read_json(place.model.parent / "provenance.json")["seconds"]))
+def training(place):
+    """Return the process that trains here."""
+    (lock,) = place.study.glob(f"work/{MODEL}-*/lock.json")
+    return int(read_json(lock)["pid"])
 
 
 def attempts(place):
@@ -114,16 +103,32 @@ def check_same(place, undisturbed):
 
 
 def time_limit(desk):
-    """The allocation is over before the training is, at least twice."""
-    place = desk.place("time_limit", desk.long_updates, gpu_long={"runtime": 1})
-    place.finish(desk.train(place), PATIENCE)
+    """The allocation is over before the training is, twice."""
+    place = desk.place("time_limit", gpu_long={"runtime": LIMIT_MINUTES})
+    process = desk.train(place)
+    for _ in range(2):
+        held = place.wait_for_training(place.update())
+        hold_until_deadline(training(place))
+        place.wait_until(
+            "the job's end", lambda number=held.number: number not in {job.number for job in place.jobs("RUNNING")}
+        )
+    place.finish(process, PATIENCE)
     made = attempts(place)
     assert len(made) >= 3
     assert [one["outcome"] for one in made] == ["stopped"] * (len(made) - 1) + ["finished"]
     log = (place.model.parent / "train.log").read_text()
     for left in made[:-1]:  # nothing is trained twice
         assert f"step-{left['update']:07d}" in log
-    check_same(place, desk.long.result(PATIENCE))
+    check_same(place, desk.undisturbed)
+
+
+def hold_until_deadline(process):
+    """Let a training wait until little of its allocation is left, so that it does not matter how fast this machine is."""
+    os.kill(process, signal.SIGSTOP)
+    flags = Path(f"/proc/{process}/cmdline").read_text().split("\0")
+    (deadline,) = [float(flag.partition("=")[2]) for flag in flags if flag.startswith("--deadline=")]
+    time.sleep(max(0.0, deadline - 5 - time.time()))
+    os.kill(process, signal.SIGCONT)
 
 
 def scancelled(desk):
@@ -135,7 +140,7 @@ def scancelled(desk):
     place.finish(process, PATIENCE)
     assert len(submitted(place)) == 2
     assert len(attempts(place)) == 2
-    check_same(place, desk.short)
+    check_same(place, desk.undisturbed)
 
 
 def node_down(desk):
@@ -148,7 +153,7 @@ def node_down(desk):
     assert len(attempts(place)) == 2
     assert len(submitted(place)) == 1
     assert f"on {job.nodes}, " not in (place.study / f"logs/pretrain/{MODEL}.log").read_text()
-    check_same(place, desk.short)
+    check_same(place, desk.undisturbed)
 
 
 def broken_gpu(desk):
@@ -163,7 +168,7 @@ def broken_gpu(desk):
     assert [line.split()[1] for line in (place.study / "bad-nodes.txt").read_text().splitlines()] == [node]
     assert len(submitted(place)) == 2
     assert len(attempts(place)) == 1
-    check_same(place, desk.short)
+    check_same(place, desk.undisturbed)
 
 
 def controller_killed(desk):
@@ -171,9 +176,8 @@ def controller_killed(desk):
     place = desk.place("controller_killed")
     process = desk.train(place)
     orphan = place.wait_for_training()
-    (lock,) = place.study.glob(f"work/{MODEL}-*/lock.json")
-    training = int(read_json(lock)["pid"])
-    os.kill(training, signal.SIGSTOP)  # so that the second copy finds it, however short the training is
+    held = training(place)
+    os.kill(held, signal.SIGSTOP)  # so that the second copy finds it, however short the training is
     process.kill()
     process.wait()
     command = [sys.executable, "-m", "snakemake", "--unlock", "--configfile", "preset.yaml"]
@@ -181,18 +185,18 @@ def controller_killed(desk):
     again = desk.train(place)
 
     def second_waits():
-        os.kill(training, signal.SIGCONT)  # a moment to renew its lock: it is not dead
+        os.kill(held, signal.SIGCONT)  # a moment to renew its lock: it is not dead
         time.sleep(0.2)
-        os.kill(training, signal.SIGSTOP)
+        os.kill(held, signal.SIGSTOP)
         time.sleep(2)
         return f"SLURM job {orphan.number}; waiting for it" in (place.study / f"logs/pretrain/{MODEL}.log").read_text()
 
     place.wait_until("the second copy", second_waits)
     assert len(place.jobs("RUNNING")) == 2
-    os.kill(training, signal.SIGCONT)
+    os.kill(held, signal.SIGCONT)
     place.finish(again, PATIENCE)
     assert len(attempts(place)) == 1
-    check_same(place, desk.short)
+    check_same(place, desk.undisturbed)
 
 
 def over_memory(desk):
@@ -201,7 +205,7 @@ def over_memory(desk):
     place.finish(desk.train(place), PATIENCE)
     assert len(submitted(place)) == 2
     assert any("exceeded memory limit" in log.read_text() for log in submitted(place))
-    check_same(place, desk.short)
+    check_same(place, desk.undisturbed)
 
 
 def disk_full(desk):
@@ -216,7 +220,7 @@ def disk_full(desk):
     place.finish(process, PATIENCE)
     assert "no space left on the disk" in place.said()
     assert len(submitted(place)) >= 2
-    check_same(place, desk.short)
+    check_same(place, desk.undisturbed)
 
 
 FAULTS: list[Callable[[Desk], None]] = [
@@ -237,8 +241,6 @@ def results(study, tmp_path_factory, request):
     desk = Desk(study, tmp_path_factory.mktemp("faults"))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:
-            if time_limit in asked:
-                desk.long = pool.submit(desk.undisturbed, "long", desk.long_updates)
             yield {fault.__name__: pool.submit(timed, fault, desk) for fault in FAULTS if fault in asked}
         finally:
             desk.clear()

@@ -141,9 +141,9 @@ class Workplace:
             time.sleep(0.3)
         return found
 
-    def wait_for_training(self):
-        """Wait until a job of this place has saved some training, and return it."""
-        running: list[Job] = self.wait_until("a checkpoint", lambda: self.update() > 0 and self.jobs("RUNNING"))
+    def wait_for_training(self, after=0):
+        """Wait until a job of this place has saved some training after an update, and return it."""
+        running: list[Job] = self.wait_until("a checkpoint", lambda: self.update() > after and self.jobs("RUNNING"))
         return running[0]
 
 
