@@ -223,11 +223,11 @@ def disk_full(desk):
     check_same(place, desk.undisturbed)
 
 
-FAULTS: list[Callable[[Desk], None]] = [
+FAULTS: list[Callable[[Desk], None]] = [  # the longest first
     time_limit,
+    node_down,
     controller_killed,
     scancelled,
-    node_down,
     broken_gpu,
     over_memory,
     disk_full,
