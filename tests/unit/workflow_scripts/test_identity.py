@@ -11,7 +11,6 @@ from embedded import EMBEDDED, ROOT, leaves, nested, results, study
 
 from workflow_scripts.collect_provenance import is_own
 from workflow_scripts.config import merge, read_config
-from workflow_scripts.schema import schema_problems
 from workflow_scripts.study import Study
 from xling.core.io import read_json
 from xling.core.tasks import TASKS
@@ -96,7 +95,6 @@ def test_the_dictionary_of_a_segmenter_reaches_all_that_reads_its_language():
 
 RULES = (ROOT / "rules" / "common.smk").read_text(encoding="utf-8")
 REVISIONS = ast.literal_eval(re.findall(r"^REV = ({.*?^})", RULES, re.MULTILINE | re.DOTALL)[0])
-CONTROLS = {path.parent.name: path for path in sorted((ROOT / "results" / "controls").glob("*/models.jsonl"))}
 
 
 @pytest.mark.parametrize(("name", "trained"), [("demo-full", 114), ("mini", 64)])
@@ -120,18 +118,6 @@ def test_the_committed_results_still_have_the_identity_that_the_code_gives_them(
     runs = {line["model"]: line["run"] for line in lines["models"] if line["model"] in one.models}
     assert [model for model, run in runs.items() if run != one.run(model)] == []
     assert (len(carried) > 150, len(runs)) == (True, trained)
-
-
-@pytest.mark.parametrize("folder", CONTROLS)
-def test_an_overlay_of_mini_describes_the_runs_that_were_made_with_it(folder, monkeypatch):
-    """And has a name of its own, so that it overwrites nothing of mini."""
-    monkeypatch.setenv("XLING_DATA", "/data")
-    name = folder.removesuffix("-transfer")  # mini-web in two parts
-    files = [ROOT / name for name in ("config.yaml", "presets/mini.yaml", f"presets/overlays/{name}.yaml")]
-    one = Study(read_config(*files), REVISIONS)
-    assert (schema_problems(one.config), one.config["study"]["name"]) == ([], name)
-    runs = {line["model"]: line["run"] for line in map(json.loads, CONTROLS[folder].read_text().splitlines())}
-    assert [model for model, run in runs.items() if run != one.run(model)] == []
 
 
 def test_only_the_studys_own_jobs_are_its_time():

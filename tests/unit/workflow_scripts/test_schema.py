@@ -69,10 +69,7 @@ def test_each_preset_is_sound_holds_only_what_differs_and_takes_a_second_seed(pr
     assert len(read(preset, "three-seeds").models) == 3 * len(one.models)
 
 
-SETTINGS = {"sep-tokens": ["demo-full", "mini", "paper"], "mini-levers": ["mini"], "mini-seeds": ["mini"]}
-SETTINGS |= {"starts": ["demo-full"]}
-# On top of mini: studies of their own, with other budgets, text or subwords (test_identity.py).
-STUDIES = {"mini-exposure", "mini-web", "mini-longer", "mini-merges"}
+SETTINGS = {"sep-tokens": ["demo-full", "mini", "paper"], "starts": ["demo-full"]}
 
 
 def test_every_preset_is_tried():
@@ -82,8 +79,8 @@ def test_every_preset_is_tried():
         pytest.skip("not a checkout, so it is not known which presets are committed")
     elsewhere = {"two-seeds", "three-seeds", "mini-updates", "mini-starts"}  # above and below
     elsewhere |= {"mini-next", "mini-recipe"}  # test_recipe.py
-    tried = {"demo-full", "mini", "paper"} | elsewhere | {*STUDIES, *SETTINGS}
-    assert {Path(name).stem for name in listed.split()} == tried, "name it in SETTINGS, STUDIES or `elsewhere`"
+    tried = {"demo-full", "mini", "paper"} | elsewhere | {*SETTINGS}
+    assert {Path(name).stem for name in listed.split()} == tried, "name it in SETTINGS or `elsewhere`"
 
 
 def test_the_workflow_knows_every_task():
@@ -110,20 +107,6 @@ def test_the_study_of_updates_has_every_setting_at_four_lengths_and_else_as_in_m
         assert run == base | {"model": name, "pretrain": base["pretrain"] | own}
     counted = Counter(read("mini", "mini-next", "mini-updates").differing_updates.values())
     assert counted == {24400: 10, 3050: 10, 6100: 10, 12200: 10, 244000: 2}
-
-
-@pytest.mark.parametrize("overlay", sorted(STUDIES))
-def test_a_study_on_top_of_mini_has_the_models_of_mini(overlay):
-    """So that they can be compared model by model."""
-    assert set(read("mini", overlay).models) <= set(read("mini").models)
-
-
-def test_a_third_seed_changes_nothing_but_the_seed():
-    third, twice = runs("mini", "mini-seeds"), runs("mini", "two-seeds")
-    assert third.keys().isdisjoint(twice)
-    for name, run in third.items():
-        first = twice[f"{name.rsplit('.', 1)[0]}.s1"]
-        assert {key for key in run | first if run.get(key) != first.get(key)} == {"model", "seed"}
 
 
 @pytest.mark.parametrize(("overlay", "preset"), [(name, one) for name, some in SETTINGS.items() for one in some])
