@@ -23,6 +23,7 @@ def described(one):
     few = " of 4,096 tokens" if pretrain["micro_batches"] * pretrain["micro_batch_tokens"] == 4096 else ""
     told = {
         f"{dropout or '0'}, {pretrain['lr'] * 1000:g}e-3": True,
+        ".1 in attention": shape["attention_dropout"] > shape["dropout"],
         "Adam's eps 1e-8": pretrain["eps"] != 1e-6,
         f"{pretrain['updates']:,} updates{few}": pretrain["updates"] != 12200,
         "Adam's beta2 .98": pretrain["betas"] != [0.9, 0.999],
