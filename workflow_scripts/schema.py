@@ -116,6 +116,9 @@ class Data:
     wikipedia_date: Date = key("Date of the Wikipedia dumps, which pins them.")
     nli: Splits = key("English training set, and dev and test sets in every language (XNLI).")
     more_nli: Annotated[list[DataPath], Different] = key("Further English pairs to train on, as `nli.train` has them.")
+    nli_tokenised: Flag = key(
+        "Whether the pairs to train on are words already, as those published with XNLI's translations."
+    )
     parallel: DataPath | None = key(
         "Multi-way parallel sentences (XNLI-15way), one column per language, or null for none: monolingual models are "
         "compared on them (Figures 5 to 8), and bilingual models are watched on them while they are trained."

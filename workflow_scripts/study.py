@@ -103,9 +103,9 @@ class Study(Files):
         return self.results / "vocab" / self.vocabulary(name)
 
     def vocabulary_models(self, vocabulary: str) -> dict[str, Path]:
-        """Return the BPE model of each language of a vocabulary."""
+        """Return the BPE model of each language of a vocabulary; a copy of a language has that of its original."""
         codes, kind, domain = parse_vocabulary(vocabulary)
-        own = {code: (code, domain_in(codes, domain, code)) for code in codes}
+        own = {code: (self.original(code), domain_in(codes, domain, code)) for code in codes}
         names = dict.fromkeys(codes, ("-".join(codes), domain)) if kind == "joint" else own
         return {code: self.results / f"bpe/{name}.{text}.model" for code, (name, text) in names.items()}
 
@@ -176,7 +176,8 @@ class Study(Files):
         """Return the format and the raw files of one split of a task's data."""
         form = TASK_DATA[kind].form or self.language(code)[kind][dataset]["format"]
         if (kind, split) == ("nli", "train"):  # published with XNLI's translations, in a format of its own
-            form, more = "xnli-mt", ["data.more_nli"]
+            form = "xnli-mt-tokenised" if self.config["data"]["nli_tokenised"] else "xnli-mt"
+            more = ["data.more_nli"]
         else:
             more = []
         paths = self.files_at(self.task_key(kind, code, dataset, split), *more).values()

@@ -74,7 +74,7 @@ def count_lines(path: Path) -> int:
 @cache
 def count_examples(path: Path, form: str, language: str) -> int:
     """Return the number of examples of a language in a raw file: rows of a table, or blocks of lines."""
-    if form == "xnli-mt":
+    if form.startswith("xnli-mt"):
         return sum(1 for _ in table_rows(path, ()))
     if form == "xnli":
         return sum(code == language for _, (code,) in table_rows(path, ("language",)))

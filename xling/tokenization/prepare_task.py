@@ -4,8 +4,9 @@ python -m xling.tokenization.prepare_task nli --format xnli --input dev.tsv --la
 python -m xling.tokenization.prepare_task ner --format wikiann --input dev --language fr --tokeniser fr.json --out D
 python -m xling.tokenization.prepare_task parsing --format conllu --input dev.conllu --language fr --out D
 
-Sentences of NLI are raw text and are tokenised. The gold tokens of NER and parsing are normalised one by one and never
-split. Without --tokeniser, words are separated by white space.
+Sentences of NLI are raw text and are tokenised; with `xnli-mt-tokenised` they are words already. Words, like the gold
+tokens of NER and parsing, are normalised one by one and never split: Moses would split the words `don 't` further.
+Without --tokeniser, words are separated by white space.
 """
 
 import argparse
@@ -22,11 +23,13 @@ from xling.data.plausible import add_flags, plausible
 from xling.data.tasks import read_conll2003, read_conllu, read_msra, read_wikiann, read_xnli, read_xnli_mt
 from xling.tokenization.tokeniser import UNCHANGED, Tokeniser, tokeniser_from
 
+SIDES = ("premise", "hypothesis")
 Reader = Callable[[Path, argparse.Namespace, Counter[str]], Iterator[Record]]
 READERS: dict[str, dict[str, Reader]] = {  # by task and format
     "nli": {
         "xnli": lambda path, flags, counts: read_xnli(path, flags.language, counts),
         "xnli-mt": lambda path, _, counts: read_xnli_mt(path, counts),
+        "xnli-mt-tokenised": lambda path, _, counts: map(split_sides, read_xnli_mt(path, counts)),
     },
     "ner": {
         "wikiann": lambda path, flags, counts: read_wikiann(path, counts, flags.language),
@@ -37,15 +40,24 @@ READERS: dict[str, dict[str, Reader]] = {  # by task and format
 }
 
 
+def split_sides(record: Record) -> Record:
+    """Return a pair whose sentences are words separated by spaces as lists of words."""
+    return record | {side: record[side].split() for side in SIDES}
+
+
 def in_words(record: Record, tokeniser: Tokeniser, path: Path) -> Record:
-    """Return an example with words as in the pretraining text: sentences are tokenised, gold tokens only normalised."""
-    if "words" in record:
-        return record | {"words": [tokeniser.word(word) for word in record["words"]]}
-    sides = {side: tokeniser.words(record[side]) for side in ("premise", "hypothesis")}
-    for side, words in sides.items():
+    """Return an example with words as in the pretraining text: text is tokenised, words are only normalised."""
+    keys = ("words",) if "words" in record else SIDES
+    found = {key: normalised(record[key], tokeniser) for key in keys}
+    for key, words in found.items():
         if not words:
-            raise InputError(path, f"nothing left of {record[side]!r} after tokenising")
-    return record | sides
+            raise InputError(path, f"nothing left of {record[key]!r} after tokenising")
+    return record | found
+
+
+def normalised(text: str | list[str], tokeniser: Tokeniser) -> list[str]:
+    """Return the words of a text, or words that are given, as the tokeniser writes them."""
+    return tokeniser.words(text) if isinstance(text, str) else list(map(tokeniser.word, text))
 
 
 def text_of(record: Record) -> str:

@@ -22,6 +22,7 @@ class Tokeniser:
     def __init__(self, options: Options) -> None:
         self._lowercase, self._strip_accents = options.lowercase, options.strip_accents
         self._moses = Moses(options.moses, self._fold) if options.moses is not None else None
+        self._splits = options.segmenter != "stanford"  # XLM's script only normalises what this segmenter returns
         self._convert: Callable[[str], str] = str
         self._segment: Callable[[str], list[str]] | None = None
         if (options.script, options.segmenter) != ("none", "none"):
@@ -39,7 +40,10 @@ class Tokeniser:
         text = self._convert(text)
         if self._segment is not None:
             text = " ".join(self._segment(text))
-        return self._moses.line(text) if self._moses is not None else self._fold(" ".join(text.split()))
+        if self._moses is not None and self._splits:
+            return self._moses.line(text)
+        text = text if self._moses is None else self._moses.normalise(text)
+        return self._fold(" ".join(text.split()))
 
     def words(self, text: str) -> list[str]:
         """Return the words of a text."""

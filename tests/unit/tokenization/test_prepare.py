@@ -38,6 +38,10 @@ RECORDS: list[tuple[str, str, str, object, object]] = [
      {"premise": ["a", ",", "b"], "hypothesis": ["c", "d", "e"], "label": "contradiction"}),
     ("nli", "xnli-mt", f"{NLI}A  B.\tC\tneutral\n", None,  # words stand as they are
      {"premise": ["A", "B."], "hypothesis": ["C"], "label": "neutral"}),
+    ("nli", "xnli-mt", f"{NLI}I Don't.\tIt 's\tneutral\n", ENGLISH,
+     {"premise": ["i", "don", "'t", "."], "hypothesis": ["it", "'", "s"], "label": "neutral"}),
+    ("nli", "xnli-mt-tokenised", f"{NLI}I Don 't .\tIt 's U.S.\tneutral\n", ENGLISH,  # by Moses, once
+     {"premise": ["i", "don", "'t", "."], "hypothesis": ["it", "'s", "u.s."], "label": "neutral"}),
     ("nli", "xnli", "language\tsentence1\tsentence2\tgold_label\nfr\tb\tc\tneutral\nen\tA\tBad.\tneutral\n", ENGLISH,
      {"premise": ["a"], "hypothesis": ["bad", "."], "label": "neutral"}),
     ("ner", "wikiann", "en:New\tB-LOC\nen:Don't\tI-LOC\n", ENGLISH,

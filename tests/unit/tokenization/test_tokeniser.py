@@ -100,13 +100,32 @@ for number, line in enumerate(sys.stdin.buffer):
 """
 
 
-def test_stanford_is_started_once_asked_line_by_line_and_its_failures_are_named(tmp_path):
+@pytest.fixture
+def java(tmp_path):
+    """Return a program in the place of Java's that segments by characters, beside what the segmenter's folder holds."""
     (tmp_path / "data").mkdir()
     for name in ("pku.gz", "dict-chris6.ser.gz"):
         (tmp_path / "data" / name).touch()
-    java = tmp_path / "java"  # segments by characters
+    java = tmp_path / "java"
     java.write_text(FAKE_JAVA.format(python=sys.executable), encoding="utf-8")
     java.chmod(0o755)
+    return java
+
+
+def test_words_of_the_stanford_segmenter_are_normalised_and_not_split_again(tmp_path, java, monkeypatch):
+    """As in XLM's script for Chinese; the words of jieba go through all of Moses."""
+    monkeypatch.setenv("PATH", str(java.parent), prepend=":")
+    options = {**CHINESE, "segmenter": "stanford", "stanford_home": str(tmp_path)}
+    text = "A&B占3.5%。"
+    stanford = make_tokeniser(options)
+    stanford._segment = lambda _: ["A&B", "占", "3.5%", "。"]
+    assert stanford.line(text) == "a&b 占 3.5% ."
+    jieba = make_tokeniser({**CHINESE, "segmenter": "jieba"})
+    jieba._segment = stanford._segment
+    assert jieba.line(text) == "a & b 占 3.5 % ."
+
+
+def test_stanford_is_started_once_asked_line_by_line_and_its_failures_are_named(tmp_path, java):
     segmenter = Stanford(tmp_path, str(java))
     process = segmenter._process
     texts = {"我 来": "我 来", " ": "", "𠮷〓野\u2028家": "𠮷 〓 野 家", "变化": "變 化"}

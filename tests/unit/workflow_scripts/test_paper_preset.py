@@ -36,7 +36,7 @@ def test_a_number_of_the_paper(section, where, value):
 
 def test_no_number_is_lost():
     """Of a key that stands in a table twice, YAML keeps only the last."""
-    assert sum(1 for part in FACTS.values() for _ in leaves(part)) == 134
+    assert sum(1 for part in FACTS.values() for _ in leaves(part)) == 135
 
 
 def test_the_first_metric_of_a_task_decides():

@@ -80,6 +80,13 @@ def test_what_jobs_are_told_of_languages():
     assert [odd.tokeniser(code)["script"] for code in ("zh", "ru")] == ["simplified", "none"]
     stanford = PAPER.tokeniser("zh")
     assert (stanford["dictionary"], Path(stanford["stanford_home"]).name) == (None, "stanford-segmenter-2018-10-16")
+    english = DEMO.results / "bpe/en.wiki.model"
+    assert DEMO.vocabulary_models("en2.mono.wiki") == {"en2": english}  # the same text, so the same subwords
+    assert DEMO.vocabulary_models(DEMO.vocabulary("en-en2.sep-emb.s1")) == {"en": english, "en2": english}
+    assert [PAPER.task_source("nli", "en", "xnli", split)[0] for split in ("train", "dev")] == [
+        "xnli-mt-tokenised",
+        "xnli",
+    ]
     words = shlex.split(flags.dictionary_flags(odd, "en-fr"))
     assert words[words.index("--input") + 1] == "results/da ta/it's/panlex"
     assert flags.parallel_flags(DEMO, "fr") == "--languages fr"  # and of no other language
