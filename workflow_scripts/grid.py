@@ -16,6 +16,7 @@ SAVING = ("save_every", "keep_checkpoints")  # these keys do not affect the weig
 # earlier behaviour. A key with that value is left out of run.json and of hashes, so that earlier results stay valid.
 ADDED = {
     "language_share": "lines", "language_draws": "independent", "decay_from": 0.0, "start": "apart", "balance": "lines",
+    "loss": "per-batch",
 }  # fmt: skip
 OWN = "own"  # the value of languages.*.vectors for vectors that are trained on the study's own text
 

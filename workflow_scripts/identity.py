@@ -163,7 +163,7 @@ class Identity:
             "seed": transfer.encoders[encoder].seed,
             "data": self.prepared(transfer.data(encoder, name)),
             "task": name,
-            "settings": self.config["tasks"][name],
+            "settings": without_added(self.config["tasks"][name]),
             "revision": self.revision("finetune"),
         }
 
@@ -204,7 +204,7 @@ class Identity:
         """Return the recipe for one transfer through aligned layers, Figures 5 and 8 (rule transfer_contextual)."""
         own = self.study.contextual
         job, kind = own.jobs[name], "untrained" if own.jobs[name].untrained else "model"
-        options = [self.config["align"]["contextual"], self.config["tasks"]["parsing"]["biaffine"]]
+        options = [without_added(self.config["align"]["contextual"]), self.config["tasks"]["parsing"]["biaffine"]]
         data = {key: self.prepared(files) for key, files in own.data(name).items()}
         return {
             "encoders": {code: self(kind, encoder) for code, encoder in job.models.items()},

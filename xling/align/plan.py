@@ -9,7 +9,7 @@ from pydantic import Field
 
 from xling.align.states import States, states_file
 from xling.core.records import Count, Different, Positive, Share, Size, key, record, refuse
-from xling.finetune.settings import Grid, Settings
+from xling.finetune.settings import LOSS, Grid, Loss, Settings
 
 
 @record
@@ -56,11 +56,13 @@ class Options:
     batch: Count = key("Sentences per step.")
     lr: Positive = key("Peak learning rate; linear warm-up, then linear decay to 0.")
     warmup_share: Share = key("Share of the steps that warm up.")
+    loss: Loss = key(LOSS, default="per-batch")
 
     @property
     def settings(self) -> Settings:
         """Return these options as the trainer's settings: one grid point, linear warm-up and decay."""
-        return Settings(self.epochs, None, "linear", self.warmup_share, Grid((self.batch,), (self.lr,), None), 1)
+        grid = Grid((self.batch,), (self.lr,), None)
+        return Settings(self.epochs, None, "linear", self.warmup_share, grid, 1, loss=self.loss)
 
 
 def plan_parser(description: str | None) -> argparse.ArgumentParser:

@@ -13,6 +13,13 @@ Counts = Annotated[tuple[Count, ...], Field(min_length=1), Different]
 Rates = Annotated[tuple[Positive, ...], Field(min_length=1), Different]
 
 
+Loss = Literal["per-batch", "per-word"]
+LOSS = (
+    "What counts equally in the loss: every batch, or every word. A batch holds sentences of about one "
+    "length, so with per-batch a word of a short sentence counts more than in a random batch."
+)
+
+
 @record
 class BiaffineSizes:
     """Sizes of the biaffine parser (docs/choices.md: 512, 128, .33, .2)."""
@@ -43,6 +50,7 @@ class Settings:
     grid: Grid = key("Every combination is a grid point.")
     best: Count = key("The score is the mean of this many points, the best by English dev (two in the paper).")
     biaffine: BiaffineSizes | None = optional("Sizes of the biaffine parser; parsing needs them.")
+    loss: Loss = key(LOSS, default="per-batch")
 
 
 @dataclass(frozen=True)

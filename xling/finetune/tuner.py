@@ -24,7 +24,7 @@ from xling.bpe.streams import END
 from xling.core.seeds import numpy_rng
 from xling.finetune.data import Example, Labels, Layout, Order, evaluation_batches, tensor
 from xling.finetune.settings import Point
-from xling.finetune.tasks import Material
+from xling.finetune.tasks import IGNORED, Material
 from xling.model.adam import compiled, fused_adam, move, tick
 from xling.model.config import SHARED
 from xling.model.device import Replay, autocast, autocast_type, generator
@@ -163,6 +163,8 @@ class Tuner:
             self.trained |= {f"encoder.{name}": master for name, master in zip(halved, group.masters, strict=True)}
             self.groups.append(group)
         self.trained_rows = None if self.numbers is None else self.table.data
+        per_word = material.settings.loss == "per-word"
+        self.usual = point.batch * material.labels_per_example if per_word else None  # labels of a batch on average
         self.losses = torch.zeros(2, device=self.device)  # sum and number of losses since the last call of mean_loss
         on_gpu = self.device.type == "cuda"
         self.replay = Replay(on_gpu)
@@ -254,6 +256,8 @@ class Tuner:
         tokens, *others = (part.view(shape) for part, shape in zip(parts, shapes, strict=True))
         places, gold = others[: -self.task.golds], others[-self.task.golds :]
         loss = self.task.loss(self.head, self._states(tokens, self.material.language), places, gold)
+        if self.usual is not None:
+            loss = loss * ((gold[0] != IGNORED).sum() / self.usual)
         grads = iter(torch.autograd.grad(loss, [p for group in self.groups for p in group.parameters]))
         for group in self.groups:
             group.step([next(grads) for _ in group.parameters])

@@ -7,6 +7,7 @@ from xling.report.evidence import REDRAWS, Covariances, Value, best, mean, redra
 from xling.report.means import all_rows
 from xling.report.models import AVERAGE
 from xling.report.names import DEFAULT
+from xling.report.published import CHANCE
 from xling.report.records import Results
 
 SIGNAL = 5.0  # points that a score must be above its floor (see `gain`) to have signal; our threshold, not the paper's
@@ -54,11 +55,16 @@ class Study:
         return self.score(upper, task, language) - self.score(lower, task, language)
 
     def gain(self, setting: str, task: str, language: str, chance: bool | None = None) -> Value:
-        """Return a score minus its floor: the untrained encoder's score, or chance if asked for or if none was run."""
+        """Return a score minus its floor: the untrained encoder's score, or chance if asked for or if none was run.
+
+        Chance is asked for in comparisons with the paper, and is then what it is for the paper's numbers.
+        """
         cell = self.cells[setting, task, language]
-        above_chance = self.above_chance if chance is None else chance
-        untrained = not above_chance and cell.floor and self.has(cell.floor, task, language)
-        floor = self.score(cell.floor, task, language) if untrained else cell.chance or 0.0
+        floor: Value | float = cell.chance or 0.0
+        if self.above_chance if chance is None else chance:
+            floor = CHANCE.get(task, floor)
+        elif cell.floor and self.has(cell.floor, task, language):
+            floor = self.score(cell.floor, task, language)
         return self.score(setting, task, language) - floor
 
     def lead_above_floors(self, upper: str, lower: str, task: str, language: str) -> Value:

@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,26 @@ def test_a_step_is_pytorchs_adam_with_two_learning_rates(toy_model, tmp_path):
         plain.step()
     for found, wanted in zip(tuner.trained.values(), [*shared, *head.parameters()], strict=True):
         torch.testing.assert_close(found, wanted, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("task", ["pos", "parsing"])
+def test_in_a_loss_per_word_a_batch_counts_by_its_words(task, toy_model, tmp_path):
+    """Its loss and its gradients are those of a mean over its words, times their share of the usual number."""
+    encoder, material, _ = prepare(tmp_path, toy_model, task)
+    ordered = sorted(material.train, key=lambda example: len(example.rows))
+    usual = np.mean([len(example.rows) for example in material.train])
+    for batch in (ordered[:8], ordered[-8:]):
+        per_batch, per_word = (
+            Tuner(copy.deepcopy(encoder), replace(material, settings=replace(material.settings, loss=loss)), POINT)
+            for loss in ("per-batch", "per-word")
+        )
+        share = np.mean([len(example.rows) for example in batch]) / usual
+        assert abs(share - 1) > 0.05
+        for tuner in (per_batch, per_word):
+            tuner.step(batch, 1.0, seed=3)
+        assert per_word.mean_loss() == pytest.approx(share * per_batch.mean_loss())
+        for plain, weighted in zip(per_batch.groups, per_word.groups, strict=True):
+            torch.testing.assert_close(weighted.means, [mean * share for mean in plain.means], atol=1e-7, rtol=1e-4)
 
 
 @pytest.mark.parametrize(("embeddings", "layers"), [(False, 0), (True, 1)])
