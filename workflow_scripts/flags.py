@@ -75,8 +75,8 @@ def thin_flags(study: "Study", language: str, domain: str) -> str:
 
 
 def order_flag(study: "Study", language: str) -> str:
-    """Return the flag that shuffles the text of a copied language, or nothing for other languages."""
-    return f"--shuffle-seed {crc32(language.encode())}" if study.original(language) != language else ""
+    """Return the flag that shuffles a language's training text, or nothing if its lines keep their order."""
+    return f"--shuffle-seed {crc32(language.encode())}" if study.shuffled(language) else ""
 
 
 def named_flags(flag: str, values: Mapping[str, str | Path]) -> str:

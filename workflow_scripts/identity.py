@@ -78,7 +78,7 @@ class Identity:
         text, original = self.config["text"], self.study.original(code)
         held_out = [text["valid_lines"], text["test_lines"]]
         trimmed = [self("words", original, other) for other in self.study.trimmed_to(code, domain)]
-        order = None if code == original else code
+        order = code if self.study.shuffled(code) else None
         return [self.revision("tokenization"), self("words", original, domain), held_out, trimmed, order]
 
     def vocabulary(self, name: str) -> Any:

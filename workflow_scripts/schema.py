@@ -249,6 +249,10 @@ class TextSection:
     crawl_margin: AtLeastOne | None = key(
         "Web text is thinned before it is tokenised to so many times the size it is trimmed to; null keeps all of it."
     )
+    shuffle: Flag = key(
+        "Shuffle the lines of training text, as XLM's script does: neighbours in a stream are then unrelated. Only a"
+        " sample is left of a crawl's documents, so without it Wikipedia alone has context beyond a line."
+    )
     keep: Flag = key(
         "Keep extracted, tokenised and code-switched text after it has been read. Without it, a change of the tokeniser"
         " extracts the text again."

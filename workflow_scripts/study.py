@@ -219,6 +219,10 @@ class Study(Files):
         domains = self.domains.get(code, [])
         return domains if domain == "crawl" and len(domains) > 1 else []
 
+    def shuffled(self, code: str) -> bool:
+        """Return whether the lines of a language's training text are shuffled; those of a copy always are."""
+        return bool(self.config["text"]["shuffle"]) or self.original(code) != code
+
     def anchors(self, name: str) -> str:
         """Return whether a model has all, none or extra anchors."""
         return str(self.setting_of(self.models[name])["anchors"])

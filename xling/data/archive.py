@@ -43,7 +43,7 @@ def safe_name(archive: Path, name: str) -> PurePosixPath:
     """Return the name of a member as a relative path, or raise an error if it is unsafe."""
     path = PurePosixPath(name.replace("\\", "/"))
     drive = bool(path.parts) and path.parts[0].endswith(":")
-    if path.is_absolute() or drive or ".." in path.parts or not name.isprintable():
+    if path.is_absolute() or drive or ".." in path.parts:
         raise BadArchiveError(archive, f"member {name!r} points outside the folder: archive refused")
     return path
 
@@ -57,8 +57,10 @@ def _extract(archive: Path, folder: Path, spec: Unpack, members: Sequence[str], 
                 raise BadArchiveError(archive, f"more than {spec.max_members:,} members: archive refused")
             name = safe_name(archive, listed)
             matched = [one for one in members if fnmatch.fnmatchcase(str(name) if "/" in one else name.name, one)]
-            if not matched or kind == "folder":
+            if not matched or kind == "folder":  # only what is wanted needs a good name: Macs add `Icon\r`
                 continue
+            if not listed.isprintable():
+                raise BadArchiveError(archive, f"member {listed!r} has a name that cannot be printed: refused")
             if kind != "file":
                 raise BadArchiveError(archive, f"member {listed!r} is a {kind}, not a plain file: refused")
             kept = name.name if flat else str(name)

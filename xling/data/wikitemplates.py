@@ -34,6 +34,7 @@ _BLOCK = _names("quote, quotation, cquote, blockquote, zitat, цитата, cita
 _QUOTED = {'"': "„{}“", "citation": "« {} »", "«": "« {} »"}
 _CENTURY = _names("s, s-, sp, sp-")
 _RANGE = _names("-, –, to, and, or, by, x, ×, +/-, ±")
+_KNOWN = _FIRST | _SECOND_OR_FIRST | _LAST | _JOINED | _QUANTITY | _BLOCK | _CENTURY | {*_QUOTED, "as of"}
 
 
 def template_text(call: str) -> str:
@@ -45,6 +46,8 @@ def template_text(call: str) -> str:
             return name
         return name.partition(":")[2] if name.startswith("formatnum:") else _LITERAL.get(name.lower(), GAP)
     name = name.lower()
+    if name not in _KNOWN and not name.startswith("lang-"):  # the arguments of a large table are slow to split
+        return GAP
     # Keep the unnamed arguments, and those named with a digit, text or texte.
     parts = (_NUMBERED.sub("", part, count=1) if _NUMBERED.match(part) else part for part in _ARGUMENT.split(rest))
     arguments = [part.strip() for part in parts if not _NAMED.match(part)]

@@ -19,6 +19,7 @@ STANFORD_CLASS = "edu.stanford.nlp.ie.crf.CRFClassifier"
 CONVERSIONS = {"simplified": "t2s", "traditional": "s2t"}
 STAND_IN = "〓"  # replaces characters beyond U+FFFF for the segmenter, because Java splits them into two halves
 PROBE = "同步"
+FORGET_EVERY = 10_000  # lines after which what the segmenter said on stderr is dropped; it says something of each line
 
 
 def make_converter(script: str) -> Callable[[str], str]:
@@ -51,7 +52,8 @@ class Stanford:
     """The Stanford segmenter in a Java process; each line is answered before the next one is sent."""
 
     def __init__(self, home: Path, java: str = "java") -> None:
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile(buffering=0)
+        self._asked = 0
         command = stanford_command(home, java)
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the command is ours, the folder the user's
@@ -76,6 +78,10 @@ class Stanford:
 
     def _ask(self, line: str) -> str:
         stdin, stdout = cast(IO[bytes], self._process.stdin), cast(IO[bytes], self._process.stdout)
+        self._asked += 1
+        if self._asked % FORGET_EVERY == 0:
+            self._errors.seek(0)  # for Java too, which shares the place in the file
+            self._errors.truncate()
         try:
             stdin.write(line.encode("utf-8") + b"\n")
             stdin.flush()

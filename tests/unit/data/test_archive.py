@@ -76,7 +76,8 @@ REFUSED = [
     *(("x.tar", tar_of(GOOD, (name, FILE, b"e", "")), spec("*"), OUTSIDE)
       for name in ("../evil.txt", "/evil.txt", "a/../../evil")),
     *(("x.zip", zip_of({"good.txt": b"good", name: b"e"}), spec("*"), OUTSIDE)
-      for name in ("../evil.txt", "/evil.txt", "a\\..\\..\\evil", "C:\\evil", "C:/evil", "\\\\host\\evil", "a\nevil")),
+      for name in ("../evil.txt", "/evil.txt", "a\\..\\..\\evil", "C:\\evil", "C:/evil", "\\\\host\\evil")),
+    ("x.zip", zip_of({"good.txt": b"good", "a\nevil": b"e"}), spec("*"), "has a name that cannot be printed"),
     ("x.tar", tar_of(("s", LINK, b"", "../.."), ("s/evil.txt", FILE, b"e", "")), spec("*"), "'s' is a link"),
     ("x.tar", tar_of(GOOD, ("h", HARD, b"", "../../x")), spec("*"), "'h' is a link"),
     ("x.zip", zip_of({"good.txt": b"g", "s": b"/etc/passwd"}, link="s"), spec("*"), "'s' is a link"),
@@ -95,6 +96,12 @@ def test_a_refusal_says_why_and_leaves_the_old_version(tmp_path, name, body, ask
     assert problem in str(caught.value)
     assert tree(tmp_path) == {name: body, "out/old": b"old"}
     assert not [*tmp_path.parent.glob("evil*"), *Path("/").glob("evil*")]  # what some of them aim at
+
+
+def test_a_member_that_nobody_wants_may_have_any_name(tmp_path):
+    """Macs add a member of this name."""
+    (tmp_path / "x.zip").write_bytes(zip_of({"top/Icon\r": b"", "top/good.txt": b"good"}))
+    assert unpack(tmp_path / "x.zip", tmp_path / "out", spec("good.txt", flat=True)) == {"good.txt": 4}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from xling.core.errors import XlingError
 from xling.core.io import read_lines
+from xling.tokenization import chinese
 from xling.tokenization.chinese import Stanford, make_converter, make_jieba
 from xling.tokenization.tokeniser import NOTHING, make_tokeniser
 
@@ -94,6 +95,7 @@ for number, line in enumerate(sys.stdin.buffer):
     text = line.decode("utf-8").strip().replace("变", "變")
     if "停" in text:
         sys.exit("OutOfMemoryError: heap")
+    print("tagged a line", file=sys.stderr, flush=True)
     print(" ".join(text.replace(" ", "")), flush=True)
     if "乱" in text:
         print("extra", flush=True)
@@ -125,13 +127,15 @@ def test_words_of_the_stanford_segmenter_are_normalised_and_not_split_again(tmp_
     assert jieba.line(text) == "a & b 占 3.5 % ."
 
 
-def test_stanford_is_started_once_asked_line_by_line_and_its_failures_are_named(tmp_path, java):
+def test_stanford_is_started_once_asked_line_by_line_and_its_failures_are_named(tmp_path, java, monkeypatch):
+    monkeypatch.setattr(chinese, "FORGET_EVERY", 10)
     segmenter = Stanford(tmp_path, str(java))
     process = segmenter._process
     texts = {"我 来": "我 来", " ": "", "𠮷〓野\u2028家": "𠮷 〓 野 家", "变化": "變 化"}
     assert {text: " ".join(segmenter(text)) for text in texts} == texts
     for _ in range(300):  # more than a pipe holds if answers were not taken
         assert len(segmenter("天" * 500)) == 500
+    assert segmenter._errors.seek(0, 2) < 20 * len("tagged a line\n")  # what it says of each line is not kept
     segmenter.close()
     assert process.returncode == 0
     segmenter = Stanford(tmp_path, str(java))

@@ -92,7 +92,12 @@ def test_what_jobs_are_told_of_languages():
     assert flags.parallel_flags(DEMO, "fr") == "--languages fr"  # and of no other language
     assert flags.parallel_flags(DEMO, "en2") == f"--file en2={DEMO.raw('xnli/xnli.15way.en2.txt')}"
     assert flags.order_flag(DEMO, "en") == ""
-    assert flags.order_flag(DEMO, "en2").startswith("--shuffle-seed ")
+    seeds = [flags.order_flag(PAPER, "en"), *(flags.order_flag(one, "en2") for one in (PAPER, DEMO))]
+    assert seeds[0] != seeds[1] == seeds[2]
+    assert all(seed.startswith("--shuffle-seed ") for seed in seeds)
+    unshuffled = Study(merge(PAPER.config, {"text": {"shuffle": False}}))
+    assert PAPER.identity("corpus", "en", "wiki") != unshuffled.identity("corpus", "en", "wiki")
+    assert PAPER.identity("corpus", "en2", "wiki") == unshuffled.identity("corpus", "en2", "wiki")
     assert [(one["code"], one["iso3"]) for one in odd.embedded()][:2] == [("en", "eng"), ("fr", "fra")]
     assert odd.embedded()[1]["traits"]["accents"] == "éèô"
 
