@@ -12,8 +12,9 @@ from workflow_scripts.config import Config, merge
 
 MONO = "mono"
 SAVING = ("save_every", "keep_checkpoints")  # these keys do not affect the weights
-# Keys of pretrain, settings.*.separate and bpe that were added after the first results, with the value that gives the
-# earlier behaviour. A key with that value is left out of run.json and of hashes, so that earlier results stay valid.
+# Keys of pretrain, settings.*.separate, bpe, tasks and align.contextual that were added after the first results, with
+# the value that gives the earlier behaviour. A key with that value is left out of run.json and of hashes, so that
+# earlier results stay valid.
 ADDED = {
     "language_share": "lines", "language_draws": "independent", "decay_from": 0.0, "start": "apart", "balance": "lines",
     "loss": "per-batch",
