@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from queue import Empty
 from threading import BrokenBarrierError
 from typing import Any
 
@@ -84,7 +85,7 @@ def by_processes(count: int, size: str, device: torch.device, data: Path, second
         if shutil.which("nvidia-smi") and count > 1:
             say(subprocess.run(["nvidia-smi"], capture_output=True, text=True, check=False).stdout[-1500:])
         barrier.wait(WAIT)
-    except BrokenBarrierError:
+    except (BrokenBarrierError, Empty):
         say("  the processes do not work")
     for child in children:
         child.join(WAIT if speeds else 1.0)

@@ -116,9 +116,7 @@ class Data:
     wikipedia_date: Date = key("Date of the Wikipedia dumps, which pins them.")
     nli: Splits = key("English training set, and dev and test sets in every language (XNLI).")
     more_nli: Annotated[list[DataPath], Different] = key("Further English pairs to train on, as `nli.train` has them.")
-    nli_tokenised: Flag = key(
-        "Whether the pairs to train on are words already, as those published with XNLI's translations."
-    )
+    nli_tokenised: Flag = key("The pairs to train on are words already, as those published with XNLI's translations.")
     parallel: DataPath | None = key(
         "Multi-way parallel sentences (XNLI-15way), one column per language, or null for none: monolingual models are "
         "compared on them (Figures 5 to 8), and bilingual models are watched on them while they are trained."
@@ -249,10 +247,7 @@ class TextSection:
     crawl_margin: AtLeastOne | None = key(
         "Web text is thinned before it is tokenised to so many times the size it is trimmed to; null keeps all of it."
     )
-    shuffle: Flag = key(
-        "Shuffle the lines of training text, as XLM's script does: neighbours in a stream are then unrelated. Only a"
-        " sample is left of a crawl's documents, so without it Wikipedia alone has context beyond a line."
-    )
+    shuffle: Flag = key("Shuffle the lines of training text, as XLM's script does, so that neighbours are unrelated.")
     keep: Flag = key(
         "Keep extracted, tokenised and code-switched text after it has been read. Without it, a change of the tokeniser"
         " extracts the text again."

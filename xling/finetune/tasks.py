@@ -328,11 +328,6 @@ class Material:
         """The token ids that occur in the training examples."""
         return np.unique(np.concatenate([window for example in self.train for window in example.windows]))
 
-    @cached_property
-    def labels_per_example(self) -> float:
-        """The mean number of labels of a training example: its words, or 1 in inference."""
-        return float(np.mean([example.labels.shape[-1] for example in self.train]))
-
     def steps(self, batch: int) -> int:
         """Return the number of batches per epoch."""
         return -(-(self.settings.examples_per_epoch or len(self.train)) // batch)

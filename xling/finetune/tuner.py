@@ -163,8 +163,9 @@ class Tuner:
             self.trained |= {f"encoder.{name}": master for name, master in zip(halved, group.masters, strict=True)}
             self.groups.append(group)
         self.trained_rows = None if self.numbers is None else self.table.data
-        per_word = material.settings.loss == "per-word"
-        self.usual = point.batch * material.labels_per_example if per_word else None  # labels of a batch on average
+        self.usual: float | None = None  # the mean number of labels in a batch, if every label counts equally
+        if material.settings.loss == "per-word":
+            self.usual = point.batch * float(np.mean([example.labels.shape[-1] for example in material.train]))
         self.losses = torch.zeros(2, device=self.device)  # sum and number of losses since the last call of mean_loss
         on_gpu = self.device.type == "cuda"
         self.replay = Replay(on_gpu)
