@@ -1,8 +1,8 @@
 """Print targets of Snakemake for a part of a study: python targets.py STUDY text, vectors, or seeds (1 2 …)
 
 `text` is everything that is made before the first training. For seeds, each line is a wave: what no part has yet, first
-with the models of section 5 and en-fr, then en-ru, then en-zh, without word translation. `--without OTHER` leaves out
-encoders that another study has as well.
+section 5 and its models, then the other models of en-fr, en-ru and en-zh, without word translation. `--without OTHER`
+leaves out encoders that another study has as well.
 """
 
 import argparse
@@ -19,7 +19,8 @@ from workflow_scripts.study import Study
 PARTS = Path(__file__).parent
 TEXT = {"split_corpus", "train_bpe", "build_vocabulary", "build_dictionary", "align_words"}
 TEXT |= {"prepare_task", "prepare_tatoeba", "prepare_parallel"}
-IN_PARTS = {"pretrain", "fine_tune", "audit_anchors", "transfer_contextual", "retrieve_sentences", "compare_encoders"}
+SECTION5 = {"transfer_contextual", "retrieve_sentences", "compare_encoders"}
+IN_PARTS = SECTION5 | {"pretrain", "fine_tune", "audit_anchors"}
 
 
 def waves(jobs, section5: list[str], seeds: list[str], others: Container[str]) -> list[list[str]]:
@@ -30,9 +31,8 @@ def waves(jobs, section5: list[str], seeds: list[str], others: Container[str]) -
         target = str(job.output[-1 if job.rule.name == "pretrain" else 0])
         name, seed = re.findall(r"/([\w.-]+)\.s(\d+)[./]", target)[0]
         if seed in seeds and target not in known and f"{name}.s{seed}" not in others:
-            later = ("en-ru.", "en-zh.").index(name[:6]) + 1 if name[:6] in ("en-ru.", "en-zh.") else 0
-            first = f"{name}.s{seed}" in section5 or job.rule.name == "transfer_contextual"
-            found[seeds.index(seed), 0 if first else later].append(target)
+            first = f"{name}.s{seed}" in section5 or job.rule.name in SECTION5
+            found[seeds.index(seed), "" if first else name.split(".")[0]].append(target)
     return [sorted(found[key], key=lambda path: "train.log" not in path) for key in sorted(found)]
 
 

@@ -9,8 +9,6 @@ fi
 export XLING_DATA=$PWD/.gpu/data XLING_COMMIT=$(cat .gpu/commit) XLING_GPU_SHARE=${SHARE:-16} PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1
 export GIT_DIR=/nonexistent # the copy may have the git data of another commit
 $python "$here/pack.py" --unpack .gpu || exit 1
-cache=/tmp/torchinductor_$(id -un) # what torch.compile made; from an earlier half hour, it saves most of the first minute
-if [ -f .gpu/compiled.tar.xz ] && [ ! -d "$cache" ]; then mkdir "$cache" && tar xJf .gpu/compiled.tar.xz -C "$cache"; fi
 echo "laid out after $SECONDS s"
 [ "${START:-yes}" = yes ] || exit 0
 
@@ -46,6 +44,5 @@ ls results/mini-*/transfer/*/xnli.json results/mini-*/contextual/*.json results/
 mkdir -p "$out"
 find results/mini-* \( -path '*/models/*' -o -path '*/transfer/*' -o -path '*/contextual/*' -o -path '*/analyses/*' -o -path '*/benchmarks/*' -o -path '*/logs/*' \) \
     -type f -newer .gpu/begun -not -name '*.safetensors' -print0 | tar --null -T - -cf - | xz -2 -T4 >"$out/part.tar.xz"
-if [ ! -f .gpu/compiled.tar.xz ] && [ -d "$cache" ]; then tar cf - -C "$cache" . | xz -2 -T4 >"$out/compiled.tar.xz"; fi
 for model in ${WEIGHTS:-}; do cp "results/mini-next/models/$model/model.safetensors" "$out/$model.safetensors"; done
 echo "$(stat -c %s "$out/part.tar.xz") bytes; $SECONDS s"
