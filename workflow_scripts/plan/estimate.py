@@ -134,18 +134,21 @@ def tuning(sizes: Sizes, job: Job) -> float:
 
 
 def contextual(sizes: Sizes, job: Job) -> float:
-    """Return the seconds to train and test task layers on the hidden states of each layer, for every data set."""
+    """Return the seconds to train and test task layers for every layer, data set and way, several at a time."""
     own, config, seconds = sizes.study.contextual, sizes.study.config, 0.0
     shape, options = config["model"], config["align"]["contextual"]
     head = {**shape, "layers": options["task_layers"], "feedforward": options["feedforward"]}
     for data in own.data(job.wildcards["job"]).values():
         tokens = sizes.rate(data["task"])
-        on_top = operations(head, tokens)
+        below, on_top = operations(shape, tokens), operations(head, tokens)
         seen = options["epochs"] * sizes.examples(data, data["task"], "train")
-        read = seen + len(own.jobs[job.wildcards["job"]].ways) * sizes.examples(data, data["task"], "test")
-        work = tokens * (seen * on_top + FORWARD * read * (operations(shape, tokens) + on_top))
-        seconds += len(options["layers"]) * sizes.steps(seen / options["batch"], work, "device.tuning_step")
-    return seconds
+        scored = options["epochs"] * sizes.examples(data, data["task"], "dev") + sizes.examples(
+            data, data["task"], "test"
+        )
+        work = tokens * (seen * (FORWARD * below + on_top) + FORWARD * scored * (below + on_top))
+        trainings = len(options["layers"]) * len(own.jobs[job.wildcards["job"]].ways)
+        seconds += trainings * sizes.steps(seen / options["batch"], work, "device.tuning_step")
+    return seconds / sizes.rate("device.side_by_side")
 
 
 def vectors(sizes: Sizes, job: Job) -> float:

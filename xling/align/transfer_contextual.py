@@ -44,7 +44,7 @@ from xling.finetune.data import Speller
 from xling.finetune.metrics import MEASURES, counts_of
 from xling.finetune.settings import BiaffineSizes
 from xling.finetune.tasks import Material, TaskFiles, Tests, read_material
-from xling.finetune.trainer import InTurn, in_turn, resumed, train_and_test
+from xling.finetune.trainer import InTurn, in_turn, lanes, resumed, train_and_test
 from xling.model.config import Shape
 from xling.model.device import local_device, precision, use_one_thread
 from xling.model.encoder import Encoder
@@ -135,8 +135,11 @@ def train_unit(job: Job, layer: int, name: str, way: Way, fitted: Mapping[str, F
     return result | {"task": task, "scores": scores} | about
 
 
-def run_job(job: Job, work: Path) -> list[Result]:
-    """Return the results of all training runs; results of an earlier attempt are read from the work folder."""
+def run_job(job: Job, work: Path, at_once: int | None = None) -> list[Result]:
+    """Return the results of all training runs; results of an earlier attempt are read from the work folder.
+
+    `at_once` is the number of runs that take turns; by default as many as fine-tuning has grid points at once.
+    """
     log, plan = log_to_stderr(__name__), job.plan
     units = list(product(plan.options.layers, job.data, plan.ways))
     fit = lru_cache(maxsize=1)(partial(fit_layer, job))  # caches one layer, because the states are large
@@ -149,7 +152,7 @@ def run_job(job: Job, work: Path) -> list[Result]:
         resumed(work / f"{name}.layer-{layer}.{way}.json", partial(train, number, layer, name, way))
         for number, (layer, name, way) in enumerate(units, start=1)
     ]
-    return in_turn(works, [None])
+    return in_turn(works, lanes(job.sides[plan.source].encoder, at_once))
 
 
 def check_layers(options: Options, shapes: Mapping[str, Shape]) -> None:
@@ -238,7 +241,7 @@ def main() -> None:
     work = choose_work(plan, args.work_root, device)
     with Lock(work, args.wait_for_lock) as lock:
         job = open_job(plan, device)
-        result = describe(job) | {"trainings": run_job(job, work)}
+        result = describe(job) | {"trainings": run_job(job, work, args.side_by_side)}
         write_json(args.out, result)
         lock.remove_folder()  # otherwise a forced rerun would find the old scores
     for done in result["trainings"]:
@@ -250,6 +253,7 @@ def parse_args() -> argparse.Namespace:
     """Read the command line."""
     parser = plan_parser(__doc__)
     parser.add_argument("--work-root", type=Path, required=True, help="folder in which the work folder is created")
+    parser.add_argument("--side-by-side", type=int, metavar="N", help="runs at once; otherwise as many as fit")
     parser.add_argument("--wait-for-lock", action="store_true", help="wait while another process runs this job")
     return parser.parse_args()
 

@@ -1,14 +1,14 @@
 """The computation of an update: losses and gradients of micro-batches, then one optimiser step.
 
-Small models are limited by kernel launches, not by arithmetic. On a GPU with sequences of fixed length, small
+Small models are limited by kernel launches, not by arithmetic. On a GPU, if all sequences have the same length, small
 micro-batches of different languages are therefore computed together, the loss is compiled (once for each number of
 micro-batches and each vocabulary size), and micro-batches and steps are captured as CUDA graphs and replayed.
 
 Each parameter has an owner: a language, or `shared`. The first gradients that an owner gets in an update are copied
-into its buffer; later ones are added to it. There is one micro-batch graph for each combination of the languages in a
-group and the owners whose buffers it overwrites, and one step graph for each set of owners that a step updates. On a
-CPU, or if the length of sequences varies, everything runs eagerly, one micro-batch after the other; on a CPU, each
-process uses one thread.
+into its buffer; later ones are added to it. Micro-batches that are computed together form a group. The graph of a group
+depends on its languages and on the owners whose buffers it overwrites; the graph of a step depends on the owners that
+it updates. On a CPU, or if the length of sequences varies, everything runs eagerly, one micro-batch after the other; on
+a CPU, each process uses one thread.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,9 @@ from xling.pretrain.config import Pretrain
 from xling.pretrain.optimiser import Optimiser, Trained, working_path
 
 TRAIL = 4096  # number of updates whose losses the device keeps; older ones are overwritten
-TOGETHER = 16_384  # limit on the tokens of a group: two micro-batches of 4,096 fit, the paper's of 24,576 are alone
+TOGETHER = (
+    16_384  # most tokens in a group: two micro-batches of 4,096 fit; each of the paper's (24,576) is a group by itself
+)
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -40,7 +42,7 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
 
 @cache
 def compiled_losses(shape: Shape, apart: int, tied: bool) -> Callable[..., list[Tensor]]:
-    """Return the compiled loss function; engines with the same arguments in the same process share it.
+    """Return the compiled loss function; engines of one process that pass the same arguments share it.
 
     Compiling layer by layer takes a third of the time, but was measured to make training 2% slower.
     """
@@ -49,7 +51,7 @@ def compiled_losses(shape: Shape, apart: int, tied: bool) -> Callable[..., list[
 
 
 def together(batches: Sequence[Batch], most: int) -> list[list[Batch]]:
-    """Group micro-batches: at most one per language and `most` tokens in a group; larger ones form their own group."""
+    """Group micro-batches: at most one per language and `most` tokens; one with more tokens is a group by itself."""
     groups: list[list[Batch]] = []
     for batch in batches:
         for group in groups:
@@ -85,7 +87,7 @@ class Engine:
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
         self.counted = torch.zeros(1 + 2 * len(codes), device=device)
         self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # rows: loss sums, batch counts
-        # Per language, two vectors to add to `counted`: the first times the batch's loss, the second unchanged.
+        # Two vectors per language, added to `counted`: the first times the loss of the batch, the second as it is.
         self.shares = torch.zeros(len(codes), 2, 1 + 2 * len(codes))
         self.shares[:, 0, 0] = 1.0 / settings.micro_batches
         for i in range(len(codes)):
@@ -129,9 +131,12 @@ class Engine:
         self.filled.clear()
 
     def pace(self) -> None:
-        """Keep the host at most two calls of this method ahead of the GPU, so host times reflect the GPU's progress."""
+        """Keep the host at most two calls of this method ahead of the GPU, so that times measured there are the GPU's.
+
+        While it waits, the process sleeps instead of polling, because trainings that share a GPU may share cores too.
+        """
         if self.device.type == "cuda":
-            latest = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            latest = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
             latest.record()
             if self.mark is not None:
                 self.mark.synchronize()

@@ -150,7 +150,20 @@ def test_a_job_tests_every_layer_task_and_way(toy, tmp_path, call):
     assert len({one["map_cosine"].get("fr") for one in result["trainings"]}) == 3  # one per layer, or none
     assert (result["config"], result["source"], result["sentences"]) == ("abc", "en", 60)
     assert not list((tmp_path / "job.work").iterdir())  # or a forced rerun would find the old scores
+    beside = command(tmp_path, toy, "beside", "ner", "pos", options=OPTIONS | {"epochs": 1})
+    assert call(main, *beside, "--side-by-side", 3).code == 0
+    assert read_json(tmp_path / "beside.json") == result  # runs that take turns do not change each other
     assert result["links"]["fr"] == sum(len(line.split()) for line in (tmp_path / "links.txt").read_text().splitlines())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+def test_runs_on_streams_of_a_gpu_are_those_of_one_after_the_other(toy, tmp_path):
+    plan = make_plan(tmp_path, toy, "ner", "pos", options=OPTIONS | {"loss": "per-word"})
+    job = open_job(read_record(Plan, plan, "plan"), torch.device("cuda", 0))
+    alone, beside = ([one["losses"] for one in run_job(job, tmp_path / str(count), count)] for count in (1, 3))
+    for one, other in zip(alone, beside, strict=True):
+        assert other == pytest.approx(one, rel=0.03)
+    assert len(set(map(tuple, beside))) == len(beside) == 8  # and none is another's
 
 
 def test_a_killed_job_goes_on_to_the_same_result(toy, tmp_path, call):
