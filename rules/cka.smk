@@ -50,9 +50,10 @@ for analysis, jobs in ALIGNMENT.jobs_of.items():
             rev=REV["report"],
             analyses=flags.named_flags("--analysis", {name: ANALYSES / f"{name}.json" for name in jobs}),
             plans=flags.named_flags("--plan", {name: RESULTS / f"plans/{name}.json" for name in jobs}),
+            own=["--own-vectors", *ALIGNMENT.with_own_vectors(jobs[0])] if analysis == "words" else [],
             folder=RECORDS,
         shell:
             """
             python -m xling.report.record_alignment \
-                {params.analyses} {params.plans} --out-dir {params.folder:q} >>{log:q} 2>&1
+                {params.analyses} {params.plans} {params.own} --out-dir {params.folder:q} >>{log:q} 2>&1
             """

@@ -143,6 +143,11 @@ class Alignment:
         own = {path: str(self.trained_vectors(code)) for vectors in used for code, path in vectors.items()}
         return [path for path, trained in own.items() if path == trained]
 
+    def with_own_vectors(self, job: str) -> list[str]:
+        """Return the languages of a job that are compared by vectors of the study's own, on one side at least."""
+        own = set(self.own_vectors(job))
+        return [c for c in self.compared_languages(job) if own & {*(self._words(c)["vectors"] or {}).values()}]
+
     def trained_vectors(self, code: str) -> Path:
         """Return the file of the vectors that are trained on a language's text."""
         return self.study.results / f"vectors/{code}.vec"

@@ -8,13 +8,14 @@ several formulas, all of them use the same array: its noise is fully correlated 
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 from xling.core.seeds import numpy_rng
@@ -41,10 +42,15 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A quantity: the observed number, then n redraws with seed and item noise, then n redraws with item noise only."""
+    """A quantity: the observed number, then n redraws with seed and item noise, then n redraws with item noise only.
+
+    The redraws of a ratio are those of a contrast at the ratio `at`; at another ratio c, (c - at) `tilt` is added.
+    """
 
     draws: Array
     sources: frozenset[Source] = frozenset()
+    tilt: Array | None = None
+    at: float = 0.0
 
     @property
     def observed(self) -> float:
@@ -77,9 +83,27 @@ class Value:
         """The origins of the seed variances, see `seed_variances`."""
         return {source.origin for source in self.sources}
 
-    def _spread(self, half: int) -> float:
-        draws = np.split(self.draws[1:], 2)[half]
-        low, high = np.quantile(draws, [0.16, 0.84]) if draws.size else (0.0, 0.0)
+    def interval(self, reach: float) -> tuple[float, float]:
+        """Return the range of numbers at most `reach` standard errors from the observed one.
+
+        For a ratio it is Fieller's: the standard error at c is that of the contrast at c (at `at` if there is no end).
+        """
+        if self.tilt is None:
+            return self.observed - reach * self.spread, self.observed + reach * self.spread
+        return self._end(-reach), self._end(reach)
+
+    def _end(self, reach: float) -> float:
+        def beyond(c: float) -> float:
+            return abs(c - self.observed) - abs(reach) * self._spread(0, c)
+
+        near, *farther = (self.observed + n * reach * self.spread for n in (1, 2, 4, 8, 16))
+        far = next((c for c in (near, *farther) if beyond(c) > 0), None)
+        return near if far is None else float(brentq(beyond, self.observed, far, xtol=1e-6))
+
+    def _spread(self, half: int, c: float | None = None) -> float:
+        draws = self.draws if c is None or self.tilt is None else self.draws + (c - self.at) * self.tilt
+        own = np.split(draws[1:], 2)[half]
+        low, high = np.quantile(own, [0.16, 0.84]) if own.size else (0.0, 0.0)
         return float(high - low) / 2
 
     def __add__(self, other: "Value | float") -> "Value":
@@ -101,8 +125,10 @@ def together(function: Any, *values: Value | float) -> Value:
 
 
 def mean(values: Sequence[Value]) -> Value:
-    """Return the mean of the values in every redraw."""
-    return together(lambda *arrays: np.mean(arrays, axis=0), *values)
+    """Return the mean of the values in every redraw; the mean of ratios of one contrast is such a ratio."""
+    found = together(lambda *arrays: np.mean(arrays, axis=0), *values)
+    tilts = [value.tilt for value in values if value.tilt is not None and value.at == values[0].at]
+    return found if len(tilts) < len(values) else replace(found, tilt=np.mean(tilts, axis=0), at=values[0].at)
 
 
 def best(values: Sequence[Value]) -> Value:
@@ -128,11 +154,12 @@ def pearson(left: Sequence[Value], right: Sequence[Value]) -> Value:
 def share(top: Value, bottom: Value, threshold: float | None = None) -> Value:
     """Return the ratio top / bottom, with redraws derived from the linear contrast top - c bottom (Fieller 1954).
 
-    If bottom is positive, top / bottom is above c exactly when top - c bottom is above 0. That difference is nearly
-    normal, but a ratio with a noisy denominator is not. c is the threshold `threshold`, or the observed ratio if None.
+    If bottom is positive, top / bottom is above c exactly when top - c bottom is above 0, and that difference is nearly
+    normal. c is the threshold `threshold`, or the observed ratio if None.
     """
     at = top.observed / bottom.observed if threshold is None else threshold
-    return (top - at * bottom) * (1 / bottom.observed) + at
+    contrast = (top - at * bottom) * (1 / bottom.observed) + at
+    return replace(contrast, tilt=1 - bottom.draws / bottom.observed, at=at)
 
 
 def steady(bottom: Value) -> bool:
@@ -184,10 +211,9 @@ def from_z(z: Any) -> Any:
 def seed_variances(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the seed variance of z for every pool and group, shrunk towards the pool: v = (3 v_pool + d v) / (3 + d).
 
-    The variance of a pool is estimated from its trained models; untrained encoders with one seed use it unchanged.
-    `own` is the variance v of the group before shrinkage; `second_seeds` is d, the number of seeds beyond the first.
-    `origin` says where the variance comes from: "own" (this pool), "lent" (another pool), "unknown" (there is no second
-    seed), or "none" (the models were not trained by us).
+    The variance of a pool is that of its trained models; untrained encoders with one seed use it unchanged. `own` is
+    the variance v of the group before shrinkage, `second_seeds` is d, the number of seeds beyond the first. `origin` is
+    "own" (this pool), "lent" (another pool), "unknown" (no second seed) or "none" (not trained by us).
     """
     by_key = rows.groupby(["pool", "group", "cluster", "key"])["z"].agg(["size", "var"])
     by_key["seeds"] = by_key["size"] - 1.0
@@ -214,12 +240,17 @@ def seed_variances(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def intervals(measured: Sequence[Measured]) -> pd.DataFrame:
-    """Return the mean `score` of every quantity and its 95% interval, computed on z; NaN if no error is known."""
+    """Return the mean `score` of every quantity and its 95% interval; NaN if no error is known.
+
+    The interval is symmetric on z, around the mean score, to which the mean z of several seeds does not belong.
+    """
     if not measured:
         return pd.DataFrame()
     _, keys, _ = _quantities(measured)
     reach = stdtrit(keys["freedom"], 1 - TAIL) * np.hypot(keys["seed_error"], keys["z_error"])
-    ends = (np.clip(from_z(keys["z"] + sign * reach), 0.0, 1.0) for sign in (-1, 1))
+    inside = (keys["score"] > 0) & (keys["score"] < 1)
+    centre = to_z(keys["score"]).where(inside, keys["z"])
+    ends = (np.clip(from_z(centre + sign * reach), 0.0, 1.0) for sign in (-1, 1))
     low, high = (np.where(reach > 0, end, np.nan) for end in ends)
     return pd.DataFrame({"score": keys["score"], "low": low, "high": high})
 
@@ -268,8 +299,7 @@ def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:
         on_z = error / (2 * np.sqrt(score * (1 - score)))
     usable = pd.Series(np.where((error > 0) & (score > 0) & (score < 1), on_z, np.nan), index=rows.index)
     typical = usable.groupby(rows["test"]).transform("median").to_numpy()
-    # used for a score of 0 or 1 that is the only score on its test set
-    rough = np.where(error > 0, np.sqrt(np.maximum(error, 0)) / 2, 0.0)
+    rough = np.where(error > 0, np.sqrt(np.maximum(error, 0)) / 2, 0.0)  # if it is the only score on its test set
     z_error = usable.fillna(pd.Series(np.where(np.isnan(typical), rough, typical), index=rows.index)).to_numpy()
     z_error = np.where(np.isnan(error), 0.0, z_error)
     half_item = np.minimum(2 * np.nan_to_num(z_error) ** 2, 0.5)  # 1 / (2 N)
@@ -277,7 +307,7 @@ def _on_z(rows: pd.DataFrame) -> tuple[Array, Array]:
 
 
 def _seed_noise(keys: pd.DataFrame, count: int, rng: np.random.Generator) -> Array:
-    """Return noise of unit variance; pairs with the same English model share a part of it."""
+    """Return noise of variance 1; pairs with the same English model share a part of it."""
     own = _layered(keys["cluster"].tolist(), count, rng)
     names = sorted({name for name in keys["english"] if name})
     common = dict(zip(names, _layered([name.rpartition("|")[0] for name in names], count, rng), strict=True))
@@ -299,8 +329,8 @@ def _item_noise(
 ) -> Array:
     """Return the noise due to the test items: paired between scores if their covariance is known.
 
-    Otherwise scores are independent, except for layers of the same model. A bootstrap finds no covariance for a score
-    of 0 or 1; it keeps the typical error of its test set.
+    Otherwise scores are independent, except for layers of one model. A score of 0 or 1, for which a bootstrap finds no
+    covariance, keeps the typical error of its test set.
     """
     noise: Array = keys["z_error"].to_numpy()[:, None] * _layered(keys["cluster"].tolist(), count, rng)
     inside = keys.index[(keys["score"] > 0) & (keys["score"] < 1)]
@@ -309,8 +339,7 @@ def _item_noise(
         mine = rows[(rows["test"] == test) & rows["paired"].isin(varied) & rows["key"].isin(inside)]
         if mine.empty:
             continue
-        # weights that average the scores of single seeds
-        weights = pd.crosstab(mine["key"], mine["paired"], normalize="index")
+        weights = pd.crosstab(mine["key"], mine["paired"], normalize="index")  # they average the scores of single seeds
         average = weights.reindex(index=mine["key"].unique(), columns=names, fill_value=0.0)
         where = keys.index.get_indexer(average.index)
         slope = 1 / np.sin(2 * keys["z"].to_numpy()[where])  # dz / dscore

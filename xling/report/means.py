@@ -16,7 +16,7 @@ import numpy as np
 from xling.core.errors import XlingError
 from xling.report import names
 from xling.report.evidence import Measured, intervals
-from xling.report.models import AVERAGE, BILINGUAL, FASTTEXT, MLM_ALIGN, RANDOM, TRAINED, UNTRAINED
+from xling.report.models import AVERAGE, BILINGUAL, MLM_ALIGN, RANDOM, TRAINED, UNTRAINED
 from xling.report.records import Cell, CkaScore, ContextualScore, Results, SentenceScore, WordScore
 
 # Seed variance differs between these groups of settings, so it is pooled within a task and a group.
@@ -45,10 +45,10 @@ def transfer_rows(cells: Sequence[Cell]) -> Iterator[Measured]:
 
 
 def word_rows(scores: Iterable[WordScore], figure: str = "words") -> Iterator[Measured]:
-    """Yield the scores of Figure 4a or 4b; fastText scores have no seed and no layer."""
+    """Yield the scores of Figure 4a or 4b; fastText has no layer, and no seed if its vectors are published ones."""
     pool = "words" if figure == "figure4a" else "words in context"
     for r in scores:
-        test, seeds, untrained = f"{figure}|{r.language}", int(r.vectors != FASTTEXT), r.vectors == UNTRAINED
+        test, seeds, untrained = f"{figure}|{r.language}", int(r.seed is not None), r.vectors == UNTRAINED
         name, english = f"{test}|{r.vectors}", f"{figure}|{r.vectors}|{r.layer}" if seeds else ""
         key, p1 = f"{name}|{r.layer or 0}", r.p1 / 100
         yield Measured(key, p1, _error(r), pool, r.vectors, name, test, untrained, english, seeds, record=r)

@@ -8,7 +8,7 @@ have. Shares become points from 0 to 100.
 """
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +43,18 @@ def unanimous(record: Found, asked: int) -> Found:
     return {**record, **ends.get(record["p1"], {})}
 
 
-def word_scores(seeds: Seeds, figure: str) -> list[WordScore]:
-    """Return the records of Figure 4a or 4b; fastText has no seed, so its scores are taken from the first result."""
+def word_scores(seeds: Seeds, figure: str, trained: Collection[str] = ()) -> list[WordScore]:
+    """Return the records of Figure 4a or 4b; the scores of fastText are taken from the first result.
+
+    Vectors that others published have no seed. Those of the languages in `trained` were trained by us, once: seed 1.
+    """
     made: dict[tuple[Any, ...], WordScore] = {}
     for seed, found in seeds.items():
         asked = {code: counts["test"]["source_words_kept"] for code, counts in found["counts"][figure].items()}
         own = [unanimous(r, asked[r["language"]]) for r in found["records"] if r["figure"] == figure]
         for r, points in in_points(own, seed):
-            fields = points | ({"seed": None} if r["vectors"] == "fasttext" else {})
+            once = {"seed": 1 if r["language"] in trained else None}
+            fields = points | (once if r["vectors"] == "fasttext" else {})
             score = WordScore(vectors=VECTORS[r["vectors"]], pairs=r["pairs"], **fields)
             made.setdefault((score.language, score.vectors, score.layer, score.seed), score)
     return list(made.values())
@@ -95,10 +99,10 @@ def asked_items(found: Found) -> dict[tuple[str, ...], tuple[Any, ...]]:
     return {(r.get("figure", "figure6"), r["language"]): (r["chance"], r.get("pairs")) for r in asked}
 
 
-def records_of(name: str, seeds: Seeds) -> dict[str, tuple[type[Any], Sequence[Any]]]:
+def records_of(name: str, seeds: Seeds, trained: Collection[str]) -> dict[str, tuple[type[Any], Sequence[Any]]]:
     """Return the records of an analysis and their kind, by the name of the file to write."""
     if name == "words":
-        return {figure: (WordScore, word_scores(seeds, figure)) for figure in ("figure4a", "figure4b")}
+        return {figure: (WordScore, word_scores(seeds, figure, trained)) for figure in ("figure4a", "figure4b")}
     if name == "sentences":
         return {"figure6": (SentenceScore, sentence_scores(seeds))}
     return {"figure7": (CkaScore, cka_scores(seeds)), "cka_matrix": (LayerPair, matrix_scores(seeds))}
@@ -109,6 +113,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--analysis", action="append", required=True, metavar="NAME=FILE", help="words.s1, cka.s2, …")
     parser.add_argument("--plan", action="append", default=[], metavar="NAME=FILE", help="what it was given")
+    parser.add_argument(
+        "--own-vectors", nargs="*", default=[], metavar="LANGUAGE", help="fastText trained by the study"
+    )
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()
     files, plans = named_paths(args.analysis, "--analysis", "NAME=FILE"), named_paths(args.plan, "--plan", "NAME=FILE")
@@ -126,7 +133,7 @@ def main() -> None:
             if items.setdefault((analysis, *key), asked) != asked:
                 raise InputError(path, f"{' '.join(key)}: other test items than for another seed", fix="run both again")
     for analysis, results in seeds.items():
-        for figure, (kind, records) in records_of(analysis, results).items():
+        for figure, (kind, records) in records_of(analysis, results, args.own_vectors).items():
             write_records(args.out_dir / f"{figure}.csv", kind, records)
     log_to_stderr(__name__).info("records of %s in %s", ", ".join(files), args.out_dir)
 

@@ -88,11 +88,11 @@ class Standing:
 
 def standing(value: Value, relation: Relation, threshold: float) -> Standing:
     """Return the interval of a value and the confidence that it satisfies the relation to the threshold."""
-    reach = float(stdtrit(value.freedom, 1 - TAIL)) * value.spread
+    low, high = value.interval(float(stdtrit(value.freedom, 1 - TAIL)))
     margin = relation.sign * (value.observed - threshold)
     exact = 0.5 + 0.5 * float(np.sign(margin))
     confidence = float(stdtr(value.freedom, margin / value.spread)) if value.spread > 0 else exact
-    return Standing(value.observed, value.observed - reach, value.observed + reach, confidence)
+    return Standing(value.observed, low, high, confidence)
 
 
 def decide(checks: Sequence[Check], relation: Relation, threshold: float) -> Verdict:

@@ -23,8 +23,8 @@ from xling.report.rule import Relation, Standing, standing
 
 DESCRIPTION = ("Model", "Domain", "BPE Merges", "Anchors Pts", "Share Param.", "Softmax")
 CAPTION = (
-    "Zero-shot cross-lingual transfer of bilingual models. - means as in Default; "
-    "Δ is the mean over the languages minus Default's."
+    "Zero-shot cross-lingual transfer of bilingual models. A dash (-) stands for the same value as in Default; "
+    "Δ is the mean over the languages minus Default's mean."
 )
 COMPARED = {
     "": ("Model", "Language"),
@@ -33,16 +33,16 @@ COMPARED = {
     "ours - paper": ("score", "kept"),
 }
 COMPARED_CAPTION = (
-    "In square brackets: the interval of a score. Floor: the untrained encoder. Kept: the share of Default's score "
-    "above its floor; none is given where Default is less than 5 points above its floor. The paper's is above chance, "
-    "and so is ours where it is compared."
+    "In square brackets: the interval of a score. Floor: the score of the untrained encoder. Kept: the setting's gain "
+    "over its floor, divided by Default's; empty where Default's gain is below 5 points or too noisy to divide by. "
+    "The paper's shares are computed from gains over chance; the last column compares them with ours above chance."
 )
 Scores = Mapping[Key, CellMean]
 Deltas = Mapping[tuple[str, str], float]
 
 
 def table1(cells: Iterable[CellMean], settings: Sequence[Setting], printed: Deltas | None = None) -> pd.DataFrame:
-    """Return Table 1; `printed` deltas replace the deltas computed from the cells."""
+    """Return Table 1; the deltas that the paper prints, if given, replace those computed from the cells."""
     scores = by_key(cells)
     tasks, languages = columns_of(scores)
     headings = [("", name) for name in DESCRIPTION]
@@ -76,7 +76,7 @@ def trained_on(examples: Iterable[Examples]) -> str:
 
 
 def margins(cells: Sequence[CellMean], settings: Sequence[Setting]) -> pd.DataFrame | None:
-    """Return the interval and the floor of every cell, as columns that do not fit into the paper's layout."""
+    """Return the interval and the floor of every cell, for which the paper's layout has no room."""
     scores = by_key(cells)
     asked = [column for column in product(*columns_of(scores)) if column in {key[1:] for key in scores}]
     rows = []
@@ -102,7 +102,7 @@ def with_unlisted(settings: Sequence[Setting], scores: Iterable[Key]) -> list[Se
 
 
 def delta(scores: Scores, setting: str, task: str, languages: Sequence[str]) -> tuple[float, list[str]]:
-    """Return the mean difference from Default, and the languages in which both were run (section 4 of the paper)."""
+    """Return Δ of section 4, the mean difference from Default over languages with both scores, and these languages."""
     both = [x for x in languages if (setting, task, x) in scores and (DEFAULT, task, x) in scores]
     if not both:
         return math.nan, both
@@ -154,7 +154,9 @@ def main() -> None:
     """Write Table 1 of a study and its comparison with the paper's numbers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=Path, required=True, help="scored cells, see xling.report.records")
-    parser.add_argument("--settings", type=Path, help="what each setting is (default: the paper's rows)")
+    parser.add_argument(
+        "--settings", type=Path, help="CSV file that describes each setting (default: the paper's rows)"
+    )
     parser.add_argument("--examples", type=Path, help="how many examples each task used, for the caption")
     parser.add_argument("--out-dir", type=Path, required=True)
     args = parser.parse_args()

@@ -196,3 +196,39 @@ def test_confidence_and_interval_are_students_and_a_share_is_decided_on_its_line
 )
 def test_seeds_to_decide(value, expected):
     assert seeds_to_decide(value, 0.0) == expected
+
+
+def fieller(top, bottom, top_spread, bottom_spread, reach):
+    """Return the ends of Fieller's interval of top / bottom for independent errors: the roots of a quadratic."""
+    square, last = bottom**2 - (reach * bottom_spread) ** 2, top**2 - (reach * top_spread) ** 2
+    return sorted(np.roots([square, -2 * top * bottom, last]))
+
+
+def noisy_pair(top, bottom, spread):
+    """Return two independent values with the same spread."""
+    rng = np.random.default_rng(3)
+    return (
+        Value(np.append(centre, centre + spread * rng.standard_normal(100_000)), frozenset([Source(1e6, 2)]))
+        for centre in (top, bottom)
+    )
+
+
+@pytest.mark.parametrize(("top", "bottom", "spread"), [(8.0, 10.0, 1.0), (12.0, 6.0, 1.0), (-1.0, 10.0, 2.0)])
+def test_the_interval_of_a_ratio_is_that_of_fieller_whatever_the_threshold(top, bottom, spread):
+    above, below = noisy_pair(top, bottom, spread)
+    expected = fieller(top, bottom, spread, spread, student.ppf(0.975, 1e6))
+    for threshold in (None, 0.15, 0.75, 3.0):
+        ratio = share(above, below, threshold)
+        place = standing(ratio, Relation.ABOVE, threshold or 0.0)
+        assert [place.low, place.high] == pytest.approx(expected, abs=0.02)
+        inside = place.low <= (threshold or 0.0) <= place.high
+        if threshold:  # the contrast at the threshold decides, so the interval and the verdict agree
+            assert inside == (0.025 < place.confidence < 0.975)
+    together = standing(mean([share(above, below, 0.75)] * 2), Relation.ABOVE, 0.75)
+    assert [together.low, together.high] == pytest.approx(expected, abs=0.02)
+
+
+def test_a_denominator_too_noisy_for_an_end_leaves_the_interval_of_the_contrast():
+    place = standing(share(*noisy_pair(8.0, 10.0, 6.0), 0.75), Relation.ABOVE, 0.75)
+    assert math.isfinite(place.low)
+    assert math.isfinite(place.high)

@@ -32,7 +32,8 @@ def test_seeds_are_averaged_and_their_spread_widens_the_interval():
     items = np.mean([2 / 1.96 / 100 / (2 * np.sqrt(v / 100 * (1 - v / 100))) for v in values])
     half = stats.t.ppf(0.975, 5) * np.hypot(z.std(ddof=1) / np.sqrt(3), items)  # 3 degrees of freedom are the task's
     assert cell.score == pytest.approx(statistics.mean(values))
-    ends = [100 * np.sin(z.mean() + sign * half) ** 2 for sign in (-1, 1)]
+    centre = np.arcsin(np.sqrt(statistics.mean(values) / 100))
+    ends = [100 * np.sin(centre + sign * half) ** 2 for sign in (-1, 1)]
     assert (cell.low, cell.high) == pytest.approx(ends)
 
 

@@ -54,6 +54,9 @@ def test_records_are_what_the_report_reads(call, tmp_path):
     assert other.seed == 4
     in_context = [("untrained", 3, 3), ("fastText", None, None), ("untrained", 3, 4)]  # fastText has no seed: once
     assert [(x.vectors, x.layer, x.seed) for x in results.figure4b] == in_context
+    assert call(main, *analyses(tmp_path), "--own-vectors", "de", "fr").code == 0
+    _, own, _ = read_results([tmp_path / "records"]).figure4b
+    assert (own.vectors, own.seed) == ("fastText", 1)  # trained once, by the study itself
     assert [(x.model, x.layer, x.p1) for x in results.figure6] == [("monolingual", n, 25) for n in (0, 1)]  # mapped
     expected = [(layer, seed, value) for seed in (3, 4) for layer, value in (("L0", 0.0), ("L1", 0.3), ("AVER", 0.15))]
     assert [(x.layer, x.seed, x.cka) for x in results.figure7] == expected

@@ -138,7 +138,7 @@ def lowest(study: Study) -> Part:
 
     Two settings are compared only if at least one has signal: if both are at their floors, neither counts as lower.
     """
-    part = Part("lowest other setting minus Sep Emb + L1-6")
+    part = Part("lowest setting with signal minus Sep Emb + L1-6")
     for cell in product(ALL_TASKS, ALL_LANGUAGES):
         whole, where = usable(study, part, SETTINGS, *cell), cell_name(*cell)
         if study.clear(DEFAULT, *cell) and study.has(SEP_EMB_6, *cell):

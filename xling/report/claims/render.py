@@ -122,7 +122,7 @@ def headline(claims: Sequence[Stored]) -> str:
     by_ours = sum(claim["parts"][claim["deciding"]]["ours"] for claim in fallen)
     by_seeds = sum(claim["seeds_to_decide"] is not None for claim in claims)
     aside = {
-        Verdict.CONTRADICTED: f" ({_count(by_ours)} of them by our own threshold, not the paper's)" if by_ours else "",
+        Verdict.CONTRADICTED: f" ({_count(by_ours)} of them judged by a threshold that we chose)" if by_ours else "",
         Verdict.UNDECIDED: f" (more seeds would decide {_count(by_seeds)} of them)" if by_seeds else "",
     }
     told = [f"{_count(n)} {TOLD[v][n > 1]}{aside.get(v, '')}" for v in Verdict if (n := counts[v])]
@@ -156,11 +156,12 @@ def threshold_text(part: Stored) -> str:
 
 
 def paper_text(part: Stored) -> str:
-    """Return the paper's mean and range; empty if the paper printed no numbers."""
+    """Return the paper's mean and range, and our mean if it is above chance as well; empty if nothing was printed."""
     if part["paper"] is None:
         return ""
     mean, low, high = (number(part["paper"][key], part) for key in ("value", "low", "high"))
-    return f"{mean} ({low} to {high})" if low != high else mean
+    ours = "" if part["above_chance"] is None else f", ours above chance {number(part['above_chance'], part)}"
+    return (f"{mean} ({low} to {high})" if low != high else mean) + ours
 
 
 def number(value: float, part: Stored) -> str:
@@ -197,7 +198,8 @@ def _claim(claim: Claim, own: list[Part], paper: list[Part], above_chance: list[
 def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str, Any]:
     each = [standing(check.value, part.relation, part.threshold) for check in part.checks]
     own = standing(part.mean, part.relation, part.threshold) if each else None
-    printed = [check.value.observed for check in paper.checks] if paper else []
+    here = {cell for check in part.checks for cell in check.cells}  # the paper's mean is over the same cells
+    printed = [check.value.observed for check in paper.checks if not here or here & {*check.cells}] if paper else []
     states = [found.state(len(each)) for found in each]
     chance = above_chance.mean.observed if above_chance and own else None
     return {
@@ -244,9 +246,11 @@ def _why(part: Stored) -> str:
     against = [check["where"] for check in part["checks"] if check["state"] == "against"]
     named = f" ({_some(against)})" if against else ""
     rests = f"{part['judged']} of {part['wanted']} {part['counted_in']}"
+    several = len(part["checks"]) not in (1, part["judged"])  # values of means or differences of cells
+    counted = f"of {len(part['checks'])} values " if several else ""
     return (
         f"{part['what']} is {effect_text(part)} on average, wanted {threshold_text(part)}, on {rests}: "
-        f"{', '.join(counts)}{named}"
+        f"{counted}{', '.join(counts)}{named}"
     )
 
 

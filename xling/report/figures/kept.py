@@ -59,7 +59,9 @@ def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
         for setting, (series, study) in product(names, zip(SERIES, beside, strict=True)):
             languages = [x for x in clear if beside[0].has(setting, task, x)]
             if languages and all(study.has(name, task, x) for x in languages for name in (setting, DEFAULT)):
-                shares = mean([kept_share(study, setting, task, x) for x in languages])
+                shares = mean(
+                    [kept_share(study, setting, task, x, threshold=1.0) for x in languages]
+                )  # ratios of one contrast
                 own = standing(shares, Relation.ABOVE, 0.0)
                 marks.append(Kept(task, " ".join(languages), setting, series, own.value, own.low, own.high))
     return marks

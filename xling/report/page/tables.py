@@ -12,7 +12,7 @@ from xling.report.grid import beginnings
 from xling.report.names import MARGINS, NOT_RUN, TASKS, task_title
 from xling.report.page.files import WORDS, Files, Link
 from xling.report.records import read_table
-from xling.report.table1 import DESCRIPTION
+from xling.report.table1 import COMPARED_CAPTION, DESCRIPTION
 
 NUMBER = re.compile(r"[-+−]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?( ?%)?( ?\[.*\])?( ?\(.*\))?", re.IGNORECASE)
 LONG_NUMBER = re.compile(r"-?\d+\.\d{5,}(e-?\d+)?|-?\d+(\.\d+)?e-\d+")
@@ -63,13 +63,15 @@ class Table(NamedTuple):
 
 
 def study_tables(files: Files) -> list[Table]:
-    """Return the tables of a study; intervals and floors are left out, and Table 1 is split from its descriptions."""
+    """Return the tables of a study; Table 1 is without intervals and floors, and split from its descriptions."""
     found = []
     scores = {path.stem: path for path in files.tables}
     cells = files.of_cells(read_table(scores["transfer"])) if "transfer" in scores else {}
     for path in files.tables:
         frame = read_numbers(path)
-        frame = frame[[title for title in frame.columns if not title.endswith(tuple(f" {part}" for part in MARGINS))]]
+        if path.stem == "table1":
+            margins = tuple(f" {part}" for part in MARGINS)
+            frame = frame[[title for title in frame.columns if not title.endswith(margins)]]
         groups = list(frame.pop(GROUP)) if frame.columns[0] == GROUP else []
         if groups and path.stem == "table1-compared":  # the task follows the column that names the rows
             frame.insert(1, "Task", groups)
@@ -81,9 +83,10 @@ def study_tables(files: Files) -> list[Table]:
         for name, part in parts.items():
             about = WORDS["tables"].get(name, {"title": name.replace("_", " ")})
             rows = part.to_numpy().tolist() if len(part) <= MOST_ROWS else []
+            note = COMPARED_CAPTION if name == "table1-compared" else about.get("note", "")
             made = data_table(part.columns, rows, about["title"], groups if rows else [], cells)
             links = files.of(path) if name == path.stem else []
-            found.append(made._replace(id=name, note=about.get("note", ""), links=links, length=len(part)))
+            found.append(made._replace(id=name, note=note, links=links, length=len(part)))
     return found
 
 
