@@ -43,7 +43,7 @@ def verdicts(claims: Mapping[str, Any]) -> str:
     names: dict[str, list[str]] = {}
     for claim in claims["claims"]:
         names.setdefault(claim["verdict"], []).append(claim["claim"])
-    listed = [f"{verdict} {', '.join(names[verdict])}" for verdict in Verdict if verdict in names]
+    listed = [f"{', '.join(names[verdict])}: {verdict}" for verdict in Verdict if verdict in names]
     return f"{claims['headline']} In detail: {'; '.join(listed)}."
 
 

@@ -50,7 +50,7 @@ for analysis, jobs in ALIGNMENT.jobs_of.items():
             rev=REV["report"],
             analyses=flags.named_flags("--analysis", {name: ANALYSES / f"{name}.json" for name in jobs}),
             plans=flags.named_flags("--plan", {name: RESULTS / f"plans/{name}.json" for name in jobs}),
-            own=["--own-vectors", *ALIGNMENT.with_own_vectors(jobs[0])] if analysis == "words" else [],
+            own=["--own-vectors", *ALIGNMENT.with_own_vectors(jobs)] if analysis == "words" else [],
             folder=RECORDS,
         shell:
             """

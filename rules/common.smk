@@ -24,7 +24,7 @@ REV = {
     "align": 2,
     "contextual": 1,
     "cka": 1,
-    "report": 7,
+    "report": 8,
 }
 
 set_path(Path(workflow.basedir))

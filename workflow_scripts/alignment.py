@@ -1,5 +1,6 @@
 """Section 5 of the paper, Figures 4 to 8: the encoders to compare, the texts that they read, and the jobs."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -143,10 +144,11 @@ class Alignment:
         own = {path: str(self.trained_vectors(code)) for vectors in used for code, path in vectors.items()}
         return [path for path, trained in own.items() if path == trained]
 
-    def with_own_vectors(self, job: str) -> list[str]:
-        """Return the languages of a job that are compared by vectors of the study's own, on one side at least."""
-        own = set(self.own_vectors(job))
-        return [c for c in self.compared_languages(job) if own & {*(self._words(c)["vectors"] or {}).values()}]
+    def with_own_vectors(self, jobs: Sequence[str]) -> list[str]:
+        """Return the languages of some jobs that are compared by vectors of the study's own, on one side at least."""
+        own = {path for job in jobs for path in self.own_vectors(job)}
+        codes = dict.fromkeys(code for job in jobs for code in self.compared_languages(job))
+        return [code for code in codes if own & {*(self._words(code)["vectors"] or {}).values()}]
 
     def trained_vectors(self, code: str) -> Path:
         """Return the file of the vectors that are trained on a language's text."""

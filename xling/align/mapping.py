@@ -4,7 +4,7 @@ Normalisation (Zhang et al. 2019): scale to unit length; then, five times over, 
 `normalise` also returns the means, so that held-out vectors can be normalised with the means of the vectors that a map
 was fitted on.
 
-The map (Smith et al. 2017): the paper writes vectors as columns, W* = argmin ||W X - Y||_F = U V^T with
+The map (Smith et al. 2017): section 5.1 writes vectors as columns, W* = argmin ||W X - Y||_F = U V^T with
 U S V^T = SVD(Y X^T). Here vectors are the rows of x = X^T and y = Y^T, both of shape (n, d). So Y X^T is y^T x, and
 applying W to the rows gives x W^T.
 """
@@ -43,7 +43,7 @@ def _scale(rows: Matrix) -> None:
 
 
 def map_pair(source: Matrix, target: Matrix, fit_source: Matrix, fit_target: Matrix) -> tuple[Matrix, Matrix]:
-    """Normalise both sides and map source onto target; both are fitted on the paired rows of the fit_* matrices."""
+    """Normalise both sides and map source onto target; means and map are those of fit_*, with paired rows."""
     (x, source_means), (y, target_means) = normalise(fit_source), normalise(fit_target)
     return apply_map(procrustes(x, y), normalise(source, source_means)[0]), normalise(target, target_means)[0]
 

@@ -19,6 +19,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
+from xling.core.errors import XlingError
 from xling.core.io import read_json, read_saved, write_json
 from xling.core.log import log_to_stderr
 from xling.core.seeds import derive_seed
@@ -73,6 +74,8 @@ def lanes(encoder: Encoder, wanted: int | None = None) -> list["torch.cuda.Strea
     has no streams and gains nothing from several runs, each entry is None and the default is one run.
     """
     device = next(encoder.parameters()).device
+    if wanted is not None and wanted < 1:
+        raise XlingError(f"--side-by-side {wanted}: expected at least 1")
     if device.type == "cpu":
         return [None] * (wanted or 1)
     if wanted is None:

@@ -1,7 +1,7 @@
 """The computation of an update: losses and gradients of micro-batches, then one optimiser step.
 
-Small models are limited by kernel launches, not by arithmetic. On a GPU, if all sequences have the same length, small
-micro-batches of different languages are therefore computed together, the loss is compiled (once for each number of
+Small models are limited by kernel launches, not by arithmetic. Therefore, on a GPU and if all sequences have the same
+length, small micro-batches of different languages are computed together, the loss is compiled (once for each number of
 micro-batches and each vocabulary size), and micro-batches and steps are captured as CUDA graphs and replayed.
 
 Each parameter has an owner: a language, or `shared`. The first gradients that an owner gets in an update are copied
@@ -27,9 +27,7 @@ from xling.pretrain.config import Pretrain
 from xling.pretrain.optimiser import Optimiser, Trained, working_path
 
 TRAIL = 4096  # number of updates whose losses the device keeps; older ones are overwritten
-TOGETHER = (
-    16_384  # most tokens in a group: two micro-batches of 4,096 fit; each of the paper's (24,576) is a group by itself
-)
+TOGETHER = 16_384  # most tokens in a group: 4,096 of each of two languages fit, a micro-batch of the paper does not
 DTYPES = {"float32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 
 
@@ -44,14 +42,17 @@ def working_dtype(precision: str, device: torch.device) -> torch.dtype:
 def compiled_losses(shape: Shape, apart: int, tied: bool) -> Callable[..., list[Tensor]]:
     """Return the compiled loss function; engines of one process that pass the same arguments share it.
 
-    Compiling layer by layer takes a third of the time, but was measured to make training 2% slower.
+    Compiling layer by layer cuts compilation to a third of the time, but training was 2% slower.
     """
     losses = partial(masked_losses, shape=shape, apart=apart, tied=tied)
     return torch.compile(losses, dynamic=False, fullgraph=True)
 
 
 def together(batches: Sequence[Batch], most: int) -> list[list[Batch]]:
-    """Group micro-batches: at most one per language and `most` tokens; one with more tokens is a group by itself."""
+    """Group micro-batches: a group holds at most one per language, and at most `most` tokens in all.
+
+    A micro-batch with more than `most` tokens forms a group by itself.
+    """
     groups: list[list[Batch]] = []
     for batch in batches:
         for group in groups:
@@ -87,7 +88,7 @@ class Engine:
         self.share = torch.tensor(1.0 / settings.micro_batches, device=device)
         self.counted = torch.zeros(1 + 2 * len(codes), device=device)
         self.total, self.by_language = self.counted[0], self.counted[1:].view(2, -1)  # rows: loss sums, batch counts
-        # Two vectors per language, added to `counted`: the first times the loss of the batch, the second as it is.
+        # Two vectors per language. A batch adds to `counted` the first, multiplied by its loss, and the second.
         self.shares = torch.zeros(len(codes), 2, 1 + 2 * len(codes))
         self.shares[:, 0, 0] = 1.0 / settings.micro_batches
         for i in range(len(codes)):
@@ -131,7 +132,7 @@ class Engine:
         self.filled.clear()
 
     def pace(self) -> None:
-        """Keep the host at most two calls of this method ahead of the GPU, so that times measured there are the GPU's.
+        """Keep the host at most two calls ahead of the GPU, so that times measured on the host reflect its progress.
 
         While it waits, the process sleeps instead of polling, because trainings that share a GPU may share cores too.
         """
@@ -148,7 +149,7 @@ class Engine:
         return [owner for owner in self.optimiser.owned if owner == SHARED or owner in codes]
 
     def gradients(self, present: Sequence[str]) -> list[Tensor]:
-        """Return flat gradients of owners, to be summed over processes; zeros if this process has none for an owner."""
+        """Return the flat gradients of owners for the caller to sum over processes; zeros where there are none."""
         for owner in present:
             if owner not in self.filled:
                 self.optimiser.owned[owner].grads.zero_()
@@ -182,7 +183,7 @@ class Engine:
             self.counted.addcmul_(by_loss, loss.detach()).add_(by_batch)
 
     def _step(self, present: Sequence[str]) -> None:
-        """Step the optimiser and store the loss, both in one CUDA graph: a launch outside would make the GPU wait."""
+        """Step the optimiser and store the loss, both in one CUDA graph: kernels outside it would make the GPU wait."""
         self.norm.copy_(self.optimiser.step(present))
         self.trail.index_copy_(0, self.slot, self.total.view(1))
         self.slot.add_(1).remainder_(TRAIL)

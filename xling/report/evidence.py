@@ -1,173 +1,26 @@
 """Uncertainty of the scores of a study: seed variance, redraws and intervals (docs/verdicts.md).
 
 Scores are transformed to z = asin(sqrt(score)), because the error of z hardly depends on the score. Every quantity (a
-cell of Table 1, a layer of a curve) is redrawn many times around its mean, as in a parametric bootstrap. A `Value`
-holds all redraws in one array, so a function of quantities is computed on all redraws at once. If a quantity occurs in
-several formulas, all of them use the same array: its noise is fully correlated and cancels in differences.
+cell of Table 1, a layer of a curve) is redrawn many times around its mean, as in a parametric bootstrap.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
-from scipy.optimize import brentq
 from scipy.special import stdtrit
 
 from xling.core.seeds import numpy_rng
+from xling.report.value import CERTAIN, TAIL, Array, Source, Value
 
 REDRAWS = 10_000  # with 2,000, the ends of an interval would be uncertain by 2%
 PRIOR = 3.0  # weight, in degrees of freedom, of the pool's variance when the variance of a group is shrunk towards it
 SHARED = 0.5  # share of the seed variance of a pair that is due to its English model, which all pairs have in common
 LAYERS = 0.5  # share of a layer's noise that all layers of its model have in common (about .5 in Figure 6 of `mini`)
-TAIL = 0.025  # probability beyond each end of a 95% interval
-STEADY = 0.45  # the largest coefficient of variation of a denominator at which a ratio is shown
-CERTAIN = 1e6  # degrees of freedom of a variance that is known, not estimated
-Array = NDArray[np.float64]
 Covariances = Mapping[str, tuple[Sequence[str], Array]]  # by test set: names as in `Measured.paired`, and their matrix
-
-
-@dataclass(frozen=True)
-class Source:
-    """The origin of a seed variance and its degrees of freedom; `seeds` is 0 for models that we did not train."""
-
-    freedom: float
-    seeds: float
-    origin: str = "own"  # see `seed_variances`
-
-
-@dataclass(frozen=True, eq=False)
-class Value:
-    """A quantity: the observed number, then n redraws with seed and item noise, then n redraws with item noise only.
-
-    The redraws of a ratio are those of a contrast at the ratio `at`; at another ratio c, (c - at) `tilt` is added.
-    """
-
-    draws: Array
-    sources: frozenset[Source] = frozenset()
-    tilt: Array | None = None
-    at: float = 0.0
-
-    @property
-    def observed(self) -> float:
-        """The observed number."""
-        return float(self.draws[0])
-
-    @cached_property
-    def spread(self) -> float:
-        """The standard error: half the distance between the 16th and the 84th percentile of the redraws."""
-        return self._spread(0)
-
-    @cached_property
-    def item_spread(self) -> float:
-        """The standard error due to the test items alone, which more seeds would not reduce."""
-        return self._spread(1)
-
-    @property
-    def freedom(self) -> float:
-        """The smallest degrees of freedom among the sources."""
-        return min((source.freedom for source in self.sources), default=CERTAIN)
-
-    @property
-    def seeds(self) -> float:
-        """The number of seeds behind the value: the harmonic mean over the sources."""
-        counts = [source.seeds for source in self.sources if source.seeds]
-        return len(counts) / sum(1 / count for count in counts) if counts else 1.0
-
-    @property
-    def origins(self) -> set[str]:
-        """The origins of the seed variances, see `seed_variances`."""
-        return {source.origin for source in self.sources}
-
-    def interval(self, reach: float) -> tuple[float, float]:
-        """Return the range of numbers at most `reach` standard errors from the observed one.
-
-        For a ratio it is Fieller's: the standard error at c is that of the contrast at c (at `at` if there is no end).
-        """
-        if self.tilt is None:
-            return self.observed - reach * self.spread, self.observed + reach * self.spread
-        return self._end(-reach), self._end(reach)
-
-    def _end(self, reach: float) -> float:
-        def beyond(c: float) -> float:
-            return abs(c - self.observed) - abs(reach) * self._spread(0, c)
-
-        near, *farther = (self.observed + n * reach * self.spread for n in (1, 2, 4, 8, 16))
-        far = next((c for c in (near, *farther) if beyond(c) > 0), None)
-        return near if far is None else float(brentq(beyond, self.observed, far, xtol=1e-6))
-
-    def _spread(self, half: int, c: float | None = None) -> float:
-        draws = self.draws if c is None or self.tilt is None else self.draws + (c - self.at) * self.tilt
-        own = np.split(draws[1:], 2)[half]
-        low, high = np.quantile(own, [0.16, 0.84]) if own.size else (0.0, 0.0)
-        return float(high - low) / 2
-
-    def __add__(self, other: "Value | float") -> "Value":
-        return together(np.add, self, other)
-
-    def __sub__(self, other: "Value | float") -> "Value":
-        return together(np.subtract, self, other)
-
-    def __mul__(self, factor: float) -> "Value":
-        return Value(factor * self.draws, self.sources)
-
-    __rmul__ = __mul__
-
-
-def together(function: Any, *values: Value | float) -> Value:
-    """Apply a function of arrays to the redraws of values, and return the result with the sources of all values."""
-    sources = frozenset(source for value in values if isinstance(value, Value) for source in value.sources)
-    return Value(function(*(value.draws if isinstance(value, Value) else value for value in values)), sources)
-
-
-def mean(values: Sequence[Value]) -> Value:
-    """Return the mean of the values in every redraw; the mean of ratios of one contrast is such a ratio."""
-    found = together(lambda *arrays: np.mean(arrays, axis=0), *values)
-    tilts = [value.tilt for value in values if value.tilt is not None and value.at == values[0].at]
-    return found if len(tilts) < len(values) else replace(found, tilt=np.mean(tilts, axis=0), at=values[0].at)
-
-
-def best(values: Sequence[Value]) -> Value:
-    """Return the maximum of the values in every redraw."""
-    return together(lambda *arrays: np.max(arrays, axis=0), *values)
-
-
-def worst(values: Sequence[Value]) -> Value:
-    """Return the minimum of the values in every redraw."""
-    return together(lambda *arrays: np.min(arrays, axis=0), *values)
-
-
-def pearson(left: Sequence[Value], right: Sequence[Value]) -> Value:
-    """Return Pearson's correlation between two sequences of values in every redraw."""
-
-    def correlate(*arrays: Array) -> Array:
-        x, y = (np.stack(half) - np.mean(half, axis=0) for half in (arrays[: len(left)], arrays[len(left) :]))
-        return np.asarray((x * y).sum(axis=0) / np.sqrt((x * x).sum(axis=0) * (y * y).sum(axis=0)))
-
-    return together(correlate, *left, *right)
-
-
-def share(top: Value, bottom: Value, threshold: float | None = None) -> Value:
-    """Return the ratio top / bottom, with redraws derived from the linear contrast top - c bottom (Fieller 1954).
-
-    If bottom is positive, top / bottom is above c exactly when top - c bottom is above 0, and that difference is nearly
-    normal. c is the threshold `threshold`, or the observed ratio if None.
-    """
-    at = top.observed / bottom.observed if threshold is None else threshold
-    contrast = (top - at * bottom) * (1 / bottom.observed) + at
-    return replace(contrast, tilt=1 - bottom.draws / bottom.observed, at=at)
-
-
-def steady(bottom: Value) -> bool:
-    """Return whether a denominator is positive and precise enough for its ratio to be shown."""
-    return bottom.observed > 0 and bottom.spread <= STEADY * bottom.observed
-
-
-# --- seed variance and redraws ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -176,7 +29,8 @@ class Measured:
 
     Seed variance is pooled by `pool` (a task) and `group`. `cluster` names the model; the scores of its layers are not
     independent. `test` names the test set. `english` is the English model that several pairs share. `seeds` is the
-    number of seeds that the score is a mean of (0: not trained by us, so no seed variance). `lender` is the pool whose
+    number of seeds that the score is a mean of (0: not trained by us, so no seed variance); vectors that are trained
+    `once` do not vary less with more seeds. `lender` is the pool whose
     variance is used if this pool has only one seed. `paired` is the name of the score in the item covariance matrix.
     `floor` is the key of the score of the untrained encoder, and `record` is the record that held the score.
     """
@@ -191,6 +45,7 @@ class Measured:
     untrained: bool = False
     english: str = ""
     seeds: int = 1
+    once: bool = False
     lender: str = ""
     paired: str = ""
     floor: str = ""
@@ -269,8 +124,9 @@ def redraw(
     noise = keys["seed_error"].to_numpy()[:, None] * _seed_noise(keys, count, rng)
     item_noise = _item_noise(keys, rows, covariances, count, rng)
     z = keys["z"].to_numpy()[:, None]
-    draws = np.hstack([keys["score"].to_numpy()[:, None], from_z(z + noise + item_noise), from_z(z + item_noise)])
-    sources = map(Source, keys["freedom"], keys["seeds"], keys["origin"])
+    lasting = item_noise + np.where(keys["once"], 1.0, 0.0)[:, None] * noise  # more seeds would not reduce it
+    draws = np.hstack([keys["score"].to_numpy()[:, None], from_z(z + noise + item_noise), from_z(z + lasting)])
+    sources = map(Source, keys["freedom"], keys["seeds"].where(~keys["once"].astype(bool), 0), keys["origin"])
     values = {key: Value(line, frozenset([s])) for key, line, s in zip(keys.index, draws, sources, strict=True)}
     return values, variances
 

@@ -16,7 +16,7 @@ import numpy as np
 from xling.core.errors import XlingError
 from xling.report import names
 from xling.report.evidence import Measured, intervals
-from xling.report.models import AVERAGE, BILINGUAL, MLM_ALIGN, RANDOM, TRAINED, UNTRAINED
+from xling.report.models import AVERAGE, BILINGUAL, FASTTEXT, MLM_ALIGN, RANDOM, TRAINED, UNTRAINED
 from xling.report.records import Cell, CkaScore, ContextualScore, Results, SentenceScore, WordScore
 
 # Seed variance differs between these groups of settings, so it is pooled within a task and a group.
@@ -50,8 +50,9 @@ def word_rows(scores: Iterable[WordScore], figure: str = "words") -> Iterator[Me
     for r in scores:
         test, seeds, untrained = f"{figure}|{r.language}", int(r.seed is not None), r.vectors == UNTRAINED
         name, english = f"{test}|{r.vectors}", f"{figure}|{r.vectors}|{r.layer}" if seeds else ""
-        key, p1 = f"{name}|{r.layer or 0}", r.p1 / 100
-        yield Measured(key, p1, _error(r), pool, r.vectors, name, test, untrained, english, seeds, record=r)
+        key, p1, once = f"{name}|{r.layer or 0}", r.p1 / 100, bool(seeds) and r.vectors == FASTTEXT
+        group = f"{FASTTEXT} of the study" if once else r.vectors
+        yield Measured(key, p1, _error(r), pool, group, name, test, untrained, english, seeds, once, record=r)
 
 
 def contextual_rows(scores: Iterable[ContextualScore]) -> Iterator[Measured]:

@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-from xling.report.evidence import REDRAWS, Covariances, Value, best, mean, redraw, share
+from xling.report.evidence import REDRAWS, Covariances, redraw
 from xling.report.means import all_rows
 from xling.report.models import AVERAGE
 from xling.report.names import DEFAULT
 from xling.report.published import CHANCE
 from xling.report.records import Results
+from xling.report.value import Value, best, mean, share
 
 SIGNAL = 5.0  # points that a score must be above its floor (see `gain`) to have signal; our threshold, not the paper's
 Curve = dict[int, Value]
@@ -95,9 +96,9 @@ def is_signal(gain: Value) -> bool:
     return gain.observed >= SIGNAL - 1e-9  # tolerance for rounding errors
 
 
-def kept_share(study: Study, setting: str, task: str, language: str, threshold: float | None = None) -> Value:
+def kept_share(study: Study, setting: str, task: str, language: str) -> Value:
     """Return the share of Default's transfer that a setting keeps; Default must score above its floor."""
-    return share(study.gain(setting, task, language), study.gain(DEFAULT, task, language), threshold)
+    return share(study.gain(setting, task, language), study.gain(DEFAULT, task, language))
 
 
 def difference(left: Value | None, right: Value | None) -> Value | None:

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from xling.report.evidence import TAIL, Value, mean
+from xling.report.value import TAIL, Value, mean
 
 MOST_SEEDS = 20  # if more seeds than this are needed, we say that seeds cannot decide
 
@@ -89,9 +89,9 @@ class Standing:
 def standing(value: Value, relation: Relation, threshold: float) -> Standing:
     """Return the interval of a value and the confidence that it satisfies the relation to the threshold."""
     low, high = value.interval(float(stdtrit(value.freedom, 1 - TAIL)))
-    margin = relation.sign * (value.observed - threshold)
+    margin, spread = relation.sign * (value.observed - threshold), value.spread_at(threshold)
     exact = 0.5 + 0.5 * float(np.sign(margin))
-    confidence = float(stdtr(value.freedom, margin / value.spread)) if value.spread > 0 else exact
+    confidence = float(stdtr(value.freedom, margin / spread)) if spread > 0 else exact
     return Standing(value.observed, low, high, confidence)
 
 
@@ -116,8 +116,9 @@ def seeds_to_decide(value: Value, threshold: float) -> int | None:
     the threshold inside the interval.
     """
     factor = float(stdtrit(value.freedom, 1 - TAIL))
-    left = (value.observed - threshold) ** 2 - (factor * value.item_spread) ** 2
-    seed_part = max(value.spread**2 - value.item_spread**2, 0.0)
+    whole, items = value.spread_at(threshold), value.spread_at(threshold, items=True)
+    left = (value.observed - threshold) ** 2 - (factor * items) ** 2
+    seed_part = max(whole**2 - items**2, 0.0)
     if left <= 0 or "unknown" in value.origins:
         return None
     needed = math.ceil(value.seeds * factor**2 * seed_part / left)

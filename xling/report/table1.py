@@ -13,13 +13,13 @@ import pandas as pd
 
 from xling.core.errors import run
 from xling.report import published
-from xling.report.evidence import steady
 from xling.report.grid import grid, signed, write_grid
 from xling.report.means import CellMean, Key, by_key, cell_means
 from xling.report.measured import Study, kept_share
 from xling.report.names import DEFAULT, LANGUAGES, MARGINS, NOT_RUN, SETTINGS, TASKS, in_order, task_title
 from xling.report.records import Cell, Examples, Results, Setting, read_records
 from xling.report.rule import Relation, Standing, standing
+from xling.report.value import steady
 
 DESCRIPTION = ("Model", "Domain", "BPE Merges", "Anchors Pts", "Share Param.", "Softmax")
 CAPTION = (
@@ -33,9 +33,10 @@ COMPARED = {
     "ours - paper": ("score", "kept"),
 }
 COMPARED_CAPTION = (
-    "In square brackets: the interval of a score. Floor: the score of the untrained encoder. Kept: the setting's gain "
-    "over its floor, divided by Default's; empty where Default's gain is below 5 points or too noisy to divide by. "
-    "The paper's shares are computed from gains over chance; the last column compares them with ours above chance."
+    "Square brackets: the interval of the score or share before them. Floor: the score of the untrained encoder. "
+    "Kept: the setting's gain over its floor, divided by Default's; empty where Default's gain is below 5 points or "
+    "too noisy to divide by. The paper's shares are computed from gains over chance, so the last column is our share "
+    "above chance minus theirs."
 )
 Scores = Mapping[Key, CellMean]
 Deltas = Mapping[tuple[str, str], float]
@@ -102,7 +103,7 @@ def with_unlisted(settings: Sequence[Setting], scores: Iterable[Key]) -> list[Se
 
 
 def delta(scores: Scores, setting: str, task: str, languages: Sequence[str]) -> tuple[float, list[str]]:
-    """Return Δ of section 4, the mean difference from Default over languages with both scores, and these languages."""
+    """Return Δ of section 4 (the mean difference from Default where both were run) and the languages that it covers."""
     both = [x for x in languages if (setting, task, x) in scores and (DEFAULT, task, x) in scores]
     if not both:
         return math.nan, both
@@ -132,7 +133,7 @@ def comparison(ours: Sequence[Cell], theirs: Sequence[Cell]) -> pd.DataFrame:
 
 
 def kept_shares(cells: Sequence[Cell], chance: bool = False) -> dict[Key, Standing]:
-    """Return the share of Default's transfer that each cell keeps, if Default has signal and is not too noisy."""
+    """Return the share of Default's transfer that each cell keeps, if Default's gain is neither too small nor noisy."""
     study = Study(Results(figure3=tuple(cells)), chance=chance)
     return {
         key: standing(kept_share(study, *key), Relation.ABOVE, 0.0)

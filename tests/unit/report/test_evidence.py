@@ -8,8 +8,9 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import t as student
 
-from xling.report.evidence import REDRAWS, Measured, Source, Value, from_z, mean, redraw, share, to_z
+from xling.report.evidence import REDRAWS, Measured, from_z, redraw, to_z
 from xling.report.rule import Check, Part, Relation, Verdict, decide, seeds_to_decide, standing
+from xling.report.value import Source, Value, mean, share, steady
 
 GROUPS = {"shared": 0.03, "separate": 0.02, "none": 0.04}  # the true s.d. of a seed on z
 LANGUAGES, SETTINGS = ("fr", "ru", "zh"), [f"{group} {n}" for group in GROUPS for n in range(3)]
@@ -123,7 +124,7 @@ def test_two_scores_share_the_noise_of_their_model_and_of_their_paired_items(sha
     values, _ = redraw(rows, {"test": (names, np.full((4, 4), 0.02**2))} if paired else {})
     draws = [values[key].draws[1 : 1 + REDRAWS] for key in "ab"]
     assert np.corrcoef(draws)[0, 1] == pytest.approx(expected, abs=0.05)
-    assert values["a"].item_spread == pytest.approx(0.02 if paired else 0.0, rel=0.1)
+    assert values["a"].spread_at(values["a"].observed, items=True) == pytest.approx(0.02 if paired else 0.0, rel=0.1)
 
 
 @pytest.mark.parametrize("covariances", [{}, {"test": (["zero", "some", "all"], np.diag([0.0, 0.04**2, 0.0]))}])
@@ -134,7 +135,9 @@ def test_a_score_of_nothing_or_all_errs_as_its_test_set_does_paired_or_not(covar
     half_item = to_z(2 * z_error**2)
     expected = float(from_z(half_item + z_error) - from_z(half_item - z_error)) / 2
     assert values["zero"].observed == 0
-    assert [values[name].item_spread for name in ("zero", "all")] == pytest.approx([expected] * 2, rel=0.1)
+    assert [values[name].spread_at(values[name].observed, items=True) for name in ("zero", "all")] == pytest.approx(
+        [expected] * 2, rel=0.1
+    )
 
 
 def test_the_order_of_the_rows_does_not_matter():
@@ -181,8 +184,8 @@ def test_confidence_and_interval_are_students_and_a_share_is_decided_on_its_line
     assert place.confidence == pytest.approx(student.cdf(2 / spread, 6))
     assert place.high - place.value == pytest.approx(student.ppf(0.975, 6) * spread)
     assert (place.state(1), standing(normal(2.0, 1.0), Relation.ABOVE, 0.0).state(50)) == ("open", "clear")
-    kept = share(normal(8.0, 0.0), normal(10.0, 2.0), 0.75)
-    assert (kept.observed, kept.spread) == (pytest.approx(0.8), pytest.approx(0.75 * normal(10.0, 2.0).spread / 10))
+    kept, noise = share(normal(8.0, 0.0), normal(10.0, 2.0)), normal(10.0, 2.0).spread / 10
+    assert (kept.observed, kept.spread, kept.spread_at(0.75)) == pytest.approx((0.8, 0.8 * noise, 0.75 * noise))
 
 
 @pytest.mark.parametrize(
@@ -214,21 +217,33 @@ def noisy_pair(top, bottom, spread):
 
 
 @pytest.mark.parametrize(("top", "bottom", "spread"), [(8.0, 10.0, 1.0), (12.0, 6.0, 1.0), (-1.0, 10.0, 2.0)])
-def test_the_interval_of_a_ratio_is_that_of_fieller_whatever_the_threshold(top, bottom, spread):
-    above, below = noisy_pair(top, bottom, spread)
+def test_the_interval_of_a_ratio_is_that_of_fieller_and_agrees_with_the_confidence(top, bottom, spread):
+    ratio = share(*noisy_pair(top, bottom, spread))
     expected = fieller(top, bottom, spread, spread, student.ppf(0.975, 1e6))
-    for threshold in (None, 0.15, 0.75, 3.0):
-        ratio = share(above, below, threshold)
-        place = standing(ratio, Relation.ABOVE, threshold or 0.0)
+    for value, threshold in product((ratio, mean([ratio, ratio])), (0.15, 0.75, 3.0)):
+        place = standing(value, Relation.ABOVE, threshold)
         assert [place.low, place.high] == pytest.approx(expected, abs=0.02)
-        inside = place.low <= (threshold or 0.0) <= place.high
-        if threshold:  # the contrast at the threshold decides, so the interval and the verdict agree
-            assert inside == (0.025 < place.confidence < 0.975)
-    together = standing(mean([share(above, below, 0.75)] * 2), Relation.ABOVE, 0.75)
-    assert [together.low, together.high] == pytest.approx(expected, abs=0.02)
+        assert (place.low <= threshold <= place.high) == (0.025 < place.confidence < 0.975)
 
 
-def test_a_denominator_too_noisy_for_an_end_leaves_the_interval_of_the_contrast():
-    place = standing(share(*noisy_pair(8.0, 10.0, 6.0), 0.75), Relation.ABOVE, 0.75)
-    assert math.isfinite(place.low)
-    assert math.isfinite(place.high)
+def test_intervals_of_a_mean_of_unequal_ratios_cover_the_truth():
+    rng, truth, covered = np.random.default_rng(5), [0.1, 0.5, 1.5], []
+    shape = rng.standard_normal((2, len(truth), 2000))
+    for _ in range(400):
+        tops, bottoms = np.array(truth) * 10 + rng.normal(0, 0.7, 3), 10 + rng.normal(0, 2, 3)
+        parts = [
+            share(*(Value(np.append(x, x + s * z), frozenset([Source(1e6, 2)])) for x, s, z in pair))
+            for pair in zip(
+                zip(tops, [0.7] * 3, shape[0], strict=True), zip(bottoms, [2] * 3, shape[1], strict=True), strict=True
+            )
+        ]
+        place = standing(mean(parts), Relation.ABOVE, 0.0)
+        covered.append(place.low <= np.mean(truth) <= place.high)
+    assert 0.92 <= np.mean(covered) <= 0.98
+
+
+def test_an_interval_without_an_end_is_wide_and_its_ratio_is_not_shown():
+    place = standing(share(*noisy_pair(8.0, 10.0, 6.0)), Relation.ABOVE, 0.75)
+    assert place.high - place.low > 20
+    assert [steady(normal(10.0, spread)) for spread in (6.0, 4.0)] == [False, True]
+    assert not steady(normal(10.0, 4.0, freedom=3))  # 3.18 standard errors from 0 there would be too near

@@ -14,7 +14,7 @@ from PIL import Image
 
 from xling.report import published, style
 from xling.report.figures.__main__ import FIGURES
-from xling.report.figures.forest import forest
+from xling.report.figures.forest import forest, marks
 from xling.report.records import Cell, LayerPair
 
 # Machado et al. 2009, severity 1: what red-blind and green-blind readers see, in linear light.
@@ -201,3 +201,15 @@ def test_the_forest_plot_of_no_claims_is_empty_and_no_bar_is_drawn_where_none_re
         figure, _ = forest({"claims": [{"claim": "1", "parts": [part]}]})
     bars = [line.get_xdata() for line in figure.axes[0].get_lines() if line.get_linewidth() == 3.5]
     assert [list(ends) for ends in bars] == [[4, 4]]  # nine half-widths away: beyond the edge
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "relation"),
+    [(-0.77, 0.114, "at most"), (0.0, 0.5, "above"), (0.1, 4.0, "above"), (-3.0, 0.16, "at most")],
+)
+def test_a_bar_contains_0_where_its_interval_contains_the_threshold_also_if_it_is_not_symmetric(low, high, relation):
+    part = {"what": "a", "checks": [], "value": 0.1, "low": low, "high": high, "threshold": 0.15, "relation": relation}
+    shown = marks({"claim": "1"}, part | {"paper": None})
+    ends = sorted(shown.loc[shown["kind"].isin(["low", "high"]), "margin"])
+    assert (ends[0] <= 0 <= ends[1]) == (low <= 0.15 <= high)
+    assert ends[1] - ends[0] == pytest.approx(2)  # half-widths

@@ -32,7 +32,7 @@ class Claim:
 def other_domain(s: Study) -> list[Part]:
     """Judge claim 3 on Wiki-CC."""
     part = Part("mean kept share of Wiki-CC", Unit.SHARE, AT_LEAST, 0.9, ours=True)
-    value = partial(kept_share, s, WIKI_CC, threshold=0.9)
+    value = partial(kept_share, s, WIKI_CC)
     return [parts.by_task(s, part, (WIKI_CC,), value, NOT_NER), parts.over_ner(s, WIKI_CC)]
 
 

@@ -11,11 +11,11 @@ from itertools import pairwise, product
 import numpy as np
 
 from xling.report import names
-from xling.report.evidence import Value, best, mean, pearson, share, steady, worst
 from xling.report.measured import SIGNAL, Curve, Study, difference, is_signal, kept_share, lead_of
 from xling.report.models import BI_MLM, BI_MLM_ALIGN, BILINGUAL, MLM_ALIGN, MONOLINGUAL, TRAINED, UNTRAINED
 from xling.report.names import DEFAULT, OTHERS, PAIRS, SEP_3, SEP_6, SEP_EMB_6, SETTINGS, TASKS, cell_name
 from xling.report.rule import Part, Relation, Unit
+from xling.report.value import Value, best, mean, pearson, share, steady, worst
 
 ALL_TASKS, NOT_NER = ("xnli", "ner", "parsing"), ("xnli", "parsing")
 ALL_LANGUAGES = ("fr", "ru", "zh")
@@ -65,7 +65,7 @@ def kept(
 ) -> Part:
     """Judge in each cell the share of Default's transfer that a setting keeps; the threshold is ours."""
     part = Part(f"kept share of {setting}", Unit.SHARE, relation, threshold, ours=True)
-    value = partial(kept_share, study, setting, threshold=threshold)
+    value = partial(kept_share, study, setting)
     return by_cell(study, part, (setting,), value, product(ALL_TASKS, languages))
 
 
@@ -81,7 +81,7 @@ def hardly_worse(study: Study) -> Part:
     what = "mean kept share of No anchors minus that of Default anchors"
     part = Part(what, Unit.SHARE, AT_LEAST, -0.15, ours=True)
     lead, default = partial(study.lead_above_floors, *settings), partial(study.gain, DEFAULT)
-    return by_task(study, part, settings, lambda *cell: share(lead(*cell), default(*cell), part.threshold), NOT_NER)
+    return by_task(study, part, settings, lambda *cell: share(lead(*cell), default(*cell)), NOT_NER)
 
 
 def more_for_the_distant(study: Study) -> Part:
@@ -128,7 +128,7 @@ def six_over_three(study: Study) -> list[Part]:
     for task in ALL_TASKS:
         if judged := [x for x in ALL_LANGUAGES if usable(study, ratio, (SEP_3, SEP_6), task, x)]:
             three, six = (mean([study.lead(DEFAULT, name, task, x) for x in judged]) for name in (SEP_3, SEP_6))
-            part, effect = (ratio, share(six, three, 3.0)) if steady(three) else (rest, six - 3 * three)
+            part, effect = (ratio, share(six, three)) if steady(three) else (rest, six - 3 * three)
             part.add(TASKS[task], effect, cells=[cell_name(task, x) for x in judged])
     return [part for part in (ratio, rest) if part.checks] or [ratio]
 
@@ -138,7 +138,7 @@ def lowest(study: Study) -> Part:
 
     Two settings are compared only if at least one has signal: if both are at their floors, neither counts as lower.
     """
-    part = Part("lowest setting with signal minus Sep Emb + L1-6")
+    part = Part("lowest setting compared with Sep Emb + L1-6, minus that one")
     for cell in product(ALL_TASKS, ALL_LANGUAGES):
         whole, where = usable(study, part, SETTINGS, *cell), cell_name(*cell)
         if study.clear(DEFAULT, *cell) and study.has(SEP_EMB_6, *cell):

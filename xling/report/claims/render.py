@@ -13,10 +13,12 @@ from xling.core.errors import InputError
 from xling.core.io import read_json
 from xling.report import published
 from xling.report.claims.all import CLAIMS, WORDS, Claim
-from xling.report.evidence import TAIL, Covariances
+from xling.report.evidence import Covariances
 from xling.report.measured import Study
+from xling.report.names import DEFAULT
 from xling.report.records import Results
 from xling.report.rule import Part, Relation, Unit, Verdict, gravest, standing
+from xling.report.value import TAIL
 
 RULES = WORDS["rules"]
 KEYS = {"claims", "paper_scale", "headline", "seed_variance"}
@@ -43,9 +45,11 @@ Stored = Mapping[str, Any]
 def judged(results: Results, config_hash: str = "", covariances: Covariances | None = None) -> dict[str, Any]:
     """Return the verdicts on the results of a study as plain values, together with the paper's numbers."""
     study = Study(results, covariances)
-    paper = Study(replace(published.results(), paper_scale=results.paper_scale), redraws=0)
-    above_chance = Study(results, chance=True, redraws=0)
-    claims = [_claim(claim, *(claim.parts(own) for own in (study, paper, above_chance))) for claim in CLAIMS]
+    printed = replace(published.results(), paper_scale=results.paper_scale)
+    here = tuple(cell for cell in printed.figure3 if study.clear(DEFAULT, cell.task, cell.language))
+    others = [Study(printed, redraws=0), Study(replace(printed, figure3=here), redraws=0)]
+    others.append(Study(results, chance=True, redraws=0))
+    claims = [_claim(claim, *(claim.parts(own) for own in (study, *others))) for claim in CLAIMS]
     counts = Counter(claim["verdict"] for claim in claims)
     return {
         "config": config_hash,
@@ -172,12 +176,17 @@ def number(value: float, part: Stored) -> str:
     return text.lstrip("-") if float(text) == 0 else text
 
 
-def _claim(claim: Claim, own: list[Part], paper: list[Part], above_chance: list[Part]) -> dict[str, Any]:
-    """Return a judged claim; the deciding part is the part with its verdict that is furthest from support."""
+def _claim(
+    claim: Claim, own: list[Part], paper: list[Part], paper_here: list[Part], above_chance: list[Part]
+) -> dict[str, Any]:
+    """Return a judged claim; the deciding part is the part with its verdict that is furthest from support.
+
+    `paper_here` is the paper in the cells of Table 1 that have signal in this study, with which ours can be compared.
+    """
     verdict, needed = gravest(own), [part.seeds for part in own if part.verdict is Verdict.UNDECIDED]
-    by_name = [{part.what: part for part in other if part.checks} for other in (paper, above_chance)]
+    by_name = [{part.what: part for part in other if part.checks} for other in (paper, paper_here, above_chance)]
     if claim.source != "Table 1":
-        by_name[1] = {}
+        by_name[2] = {}
     parts = [_part(part, *(found.get(part.what) for found in by_name)) for part in own]
     deciding = min((i for i, part in enumerate(own) if part.verdict is verdict), key=lambda i: own[i].support)
     decidable = verdict is Verdict.UNDECIDED and None not in needed
@@ -195,13 +204,16 @@ def _claim(claim: Claim, own: list[Part], paper: list[Part], above_chance: list[
     return stored | {"sentence": _sentence(stored)}
 
 
-def _part(part: Part, paper: Part | None, above_chance: Part | None) -> dict[str, Any]:
+def _part(part: Part, paper: Part | None, paper_here: Part | None, above_chance: Part | None) -> dict[str, Any]:
     each = [standing(check.value, part.relation, part.threshold) for check in part.checks]
     own = standing(part.mean, part.relation, part.threshold) if each else None
-    here = {cell for check in part.checks for cell in check.cells}  # the paper's mean is over the same cells
-    printed = [check.value.observed for check in paper.checks if not here or here & {*check.cells}] if paper else []
+    # Rows of claim 5 are judged by the signal of the nearer language, not of Default.
+    same = paper_here if part.judged and part.over != "rows" else paper
+    of_paper = same.checks if same else []
+    printed = [check.value.observed for check in of_paper if not part.judged or part.judged & {*check.cells}]
     states = [found.state(len(each)) for found in each]
-    chance = above_chance.mean.observed if above_chance and own else None
+    alike = above_chance and [check.cells for check in above_chance.checks] == [check.cells for check in part.checks]
+    chance = above_chance.mean.observed if above_chance and own and alike else None
     return {
         **{key: getattr(part, key) for key in ("what", "unit", "relation", "threshold", "ours", "verdict", "lacking")},
         **(vars(own) if own else {}),

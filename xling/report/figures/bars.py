@@ -109,8 +109,8 @@ def figure4a(records: Sequence[WordScore]) -> tuple[Figure, list[WordMean]]:
     axes.set_xticks(range(len(languages)), titles)
     axes.set(xlim=(-0.55, max(len(languages), 3) - 0.45), ylim=(0, 1.14 * top), ylabel="word translation, P@1 (%)")
     axes.tick_params(axis="x", length=0)
-    trained = any(r.vectors == FASTTEXT and r.seed is not None for r in records)
-    labels = VECTORS | ({FASTTEXT: "fastText of this study's text"} if trained else {})
+    seeded = {r.seed is not None for r in records if r.vectors == FASTTEXT}
+    labels = VECTORS | ({FASTTEXT: "fastText of this study's text"} if seeded == {True} else {})
     handles: list[Artist] = [Patch(color=style.MODEL_COLOURS[name], label=label) for name, label in labels.items()]
     handles.append(Line2D([], [], color=style.BLACK, linestyle=style.DOTTED, linewidth=1, label="chance"))
     figure.legend(handles=handles, ncols=4, **LEGEND)

@@ -38,11 +38,11 @@ Stored = Mapping[str, Any]
 
 
 def marks(claim: Stored, part: Stored) -> pd.DataFrame:
-    """Return the marks in the row of a part: its mean, its cells and the paper's mean.
+    """Return the marks in the row of a part: its mean, the ends of its interval, its cells and the paper's mean.
 
     The margin of a mark is in half-widths of the part's interval, and positive if the claim holds.
     """
-    found = [("mean", "", "", part["value"])]
+    found = [(kind, "", "", part[key]) for kind, key in (("mean", "value"), ("low", "low"), ("high", "high"))]
     shown = [check for check in part["checks"] if check["shown"]]
     found += [("cell", check["where"], check["language"] or "", check["value"]) for check in shown]
     found += [("paper", "", "", part["paper"]["value"])] if part["paper"] is not None else []
@@ -97,8 +97,8 @@ def _draw_marks(axes: Axes, place: int, part: Stored, shown: pd.DataFrame) -> No
         x, inside = float(np.clip(mark.margin, -LIMIT, LIMIT)), abs(mark.margin) <= LIMIT
         arrow = "" if inside else ">" if x > 0 else "<"
         if mark.kind == "mean":
-            tone, half = COLOURS[Verdict(part["verdict"])], float(part["high"] > part["low"])
-            ends = np.clip([mark.margin - half, mark.margin + half], -LIMIT, LIMIT)
+            tone, bar = COLOURS[Verdict(part["verdict"])], shown.loc[shown["kind"].isin(["low", "high"]), "margin"]
+            ends = np.clip(bar.astype(float), -LIMIT, LIMIT)
             axes.plot(ends, [place, place], linewidth=3.5, zorder=2, color=tone, solid_capstyle="butt")
             look: dict[str, Any] = {"color": style.BLACK if inside else tone, "markersize": 7 if inside else 6}
             axes.plot(x, place, arrow or "|", zorder=4, **look)
@@ -106,7 +106,7 @@ def _draw_marks(axes: Axes, place: int, part: Stored, shown: pd.DataFrame) -> No
             colour, shape = style.language_look(mark.language) if mark.language else (style.GREY, "o")
             look = {"color": colour, "markersize": 3.2, "markeredgewidth": 0, "alpha": 0.85, "zorder": 3}
             axes.plot(x, place + 0.24, arrow or shape, **look)
-        else:
+        elif mark.kind == "paper":
             look = {"color": style.BLACK, "markerfacecolor": "white", "markersize": 4.5, "zorder": 3}
             axes.plot(x, place - 0.22, arrow or "D", markeredgewidth=0.8, **look)
 

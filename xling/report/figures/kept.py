@@ -11,12 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from xling.report import published, style
-from xling.report.evidence import mean
 from xling.report.measured import SIGNAL, Study, kept_share
 from xling.report.names import DEFAULT, LANGUAGES, TASKS, in_order
 from xling.report.records import Cell, Results, Setting
 from xling.report.rule import Relation, standing
 from xling.report.table1 import with_unlisted
+from xling.report.value import mean
 
 SERIES = ("this run, above the untrained encoder", "this run, above chance", "paper, above chance")
 LABEL = "share of Default's transfer that is kept, mean over languages"
@@ -59,9 +59,7 @@ def kept_shares(beside: Sequence[Study], names: Sequence[str]) -> list[Kept]:
         for setting, (series, study) in product(names, zip(SERIES, beside, strict=True)):
             languages = [x for x in clear if beside[0].has(setting, task, x)]
             if languages and all(study.has(name, task, x) for x in languages for name in (setting, DEFAULT)):
-                shares = mean(
-                    [kept_share(study, setting, task, x, threshold=1.0) for x in languages]
-                )  # ratios of one contrast
+                shares = mean([kept_share(study, setting, task, x) for x in languages])
                 own = standing(shares, Relation.ABOVE, 0.0)
                 marks.append(Kept(task, " ".join(languages), setting, series, own.value, own.low, own.high))
     return marks

@@ -184,13 +184,11 @@ def _plot(claim: Stored, part: Stored) -> dict[str, Any]:
     """Return the deciding part as a row of the forest plot, in units of the drawing; right of 0 the claim holds."""
     shown = marks(claim, part)
     places = [round(UNIT * max(-LIMIT, min(LIMIT, margin)), 1) for margin in shown["margin"]]
-    (mean,), cells, paper = (
-        [place for place, own in zip(places, shown["kind"], strict=True) if own == kind]
-        for kind in ("mean", "cell", "paper")
+    (mean,), ends, cells, paper = (
+        [place for place, own in zip(places, shown["kind"], strict=True) if own in kinds]
+        for kinds in (("mean",), ("low", "high"), ("cell",), ("paper",))
     )
-    (margin,) = shown.loc[shown["kind"] == "mean", "margin"]
-    low, high = (round(UNIT * max(-LIMIT, min(LIMIT, margin + step)), 1) for step in (-1, 1))
-    bar = (low, round(high - low, 1)) if part["high"] > part["low"] else None
+    bar = (min(ends), round(max(ends) - min(ends), 1)) if part["high"] > part["low"] else None
     return {"mean": mean, "bar": bar, "cells": cells, "paper": paper[0] if paper else None}
 
 
