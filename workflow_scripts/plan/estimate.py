@@ -141,10 +141,8 @@ def contextual(sizes: Sizes, job: Job) -> float:
     for data in own.data(job.wildcards["job"]).values():
         tokens = sizes.rate(data["task"])
         below, on_top = operations(shape, tokens), operations(head, tokens)
-        seen = options["epochs"] * sizes.examples(data, data["task"], "train")
-        scored = options["epochs"] * sizes.examples(data, data["task"], "dev") + sizes.examples(
-            data, data["task"], "test"
-        )
+        train, dev, test = (sizes.examples(data, data["task"], split) for split in ("train", "dev", "test"))
+        seen, scored = options["epochs"] * train, options["epochs"] * dev + test
         work = tokens * (seen * (FORWARD * below + on_top) + FORWARD * scored * (below + on_top))
         trainings = len(options["layers"]) * len(own.jobs[job.wildcards["job"]].ways)
         seconds += trainings * sizes.steps(seen / options["batch"], work, "device.tuning_step")

@@ -97,7 +97,7 @@ def seed_variances(rows: pd.DataFrame) -> pd.DataFrame:
 def intervals(measured: Sequence[Measured]) -> pd.DataFrame:
     """Return the mean `score` of every quantity and its 95% interval; NaN if no error is known.
 
-    The interval is symmetric on z, around the mean score, to which the mean z of several seeds does not belong.
+    The interval is symmetric on z, around z of the mean score; the mean z of several seeds belongs to another score.
     """
     if not measured:
         return pd.DataFrame()
