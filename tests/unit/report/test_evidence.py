@@ -247,3 +247,15 @@ def test_an_interval_without_an_end_is_wide_and_its_ratio_is_not_shown():
     assert place.high - place.low > 20
     assert [steady(normal(10.0, spread)) for spread in (6.0, 4.0)] == [False, True]
     assert not steady(normal(10.0, 4.0, freedom=3))  # 3.18 standard errors from 0 there would be too near
+
+
+def test_more_seeds_do_not_reduce_the_noise_of_what_is_trained_once():
+    rows = [measured("BERT", 0.3 + 0.02 * seed, 0.01, group="BERT") for seed in range(3)]
+    rows.append(measured("own", 0.4, 0.01, group="own", once=True))
+    rows.append(measured("published", 0.4, 0.01, group="published", seeds=0))
+    values, variances = redraw(rows, {})
+    own, published, bert = (values[name] for name in ("own", "published", "BERT"))
+    assert own.spread_at(0.4, items=True) == own.spread > 1.5 * published.spread  # noise of seeds that stays
+    assert bert.spread_at(bert.observed, items=True) < bert.spread
+    assert (own - bert).seeds == 3  # the one training does not count as a number of seeds that can grow
+    assert variances.loc[("task", "published"), "origin"] == "none"

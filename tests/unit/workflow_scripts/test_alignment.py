@@ -67,6 +67,8 @@ def test_seeds_that_both_sides_have_are_compared():
     }
     assert ([*one], [*two]) == (["fr", "de", "ru", "zh"], ["fr"])
     assert more.own_vectors("words.s2") == [str(more.trained_vectors(code)) for code in ("en", "fr")]
+    assert more.with_own_vectors(["words.s2"]) == ["fr"]
+    assert set(more.with_own_vectors(["words.s2", "words.s1"])) == {"fr", "de", "ru", "zh"}
     rows = [(row["pair"], row["model"]) for row in more.plan("cka.s2")["comparisons"]]
     assert rows == [("en-fr", model) for model in ("bilingual", "monolingual", "random")]
     both = made(study={"more_seeds": [{"models": ["en-fr.default"], "seeds": [2]}]})
