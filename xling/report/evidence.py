@@ -124,9 +124,9 @@ def redraw(
     noise = keys["seed_error"].to_numpy()[:, None] * _seed_noise(keys, count, rng)
     item_noise = _item_noise(keys, rows, covariances, count, rng)
     z = keys["z"].to_numpy()[:, None]
-    lasting = item_noise + np.where(keys["once"], 1.0, 0.0)[:, None] * noise  # more seeds would not reduce it
+    lasting = item_noise + keys["once"].to_numpy(float)[:, None] * noise  # more seeds would not reduce it
     draws = np.hstack([keys["score"].to_numpy()[:, None], from_z(z + noise + item_noise), from_z(z + lasting)])
-    sources = map(Source, keys["freedom"], keys["seeds"].where(~keys["once"].astype(bool), 0), keys["origin"])
+    sources = map(Source, keys["freedom"], keys["seeds"].mask(keys["once"], 0), keys["origin"])
     values = {key: Value(line, frozenset([s])) for key, line, s in zip(keys.index, draws, sources, strict=True)}
     return values, variances
 

@@ -207,13 +207,15 @@ def fieller(top, bottom, top_spread, bottom_spread, reach):
     return sorted(np.roots([square, -2 * top * bottom, last]))
 
 
+def noisy(centre, spread, shape):
+    """Return a value with redraws of a given shape."""
+    return Value(np.append(centre, centre + spread * shape), frozenset([Source(1e6, 2)]))
+
+
 def noisy_pair(top, bottom, spread):
     """Return two independent values with the same spread."""
     rng = np.random.default_rng(3)
-    return (
-        Value(np.append(centre, centre + spread * rng.standard_normal(100_000)), frozenset([Source(1e6, 2)]))
-        for centre in (top, bottom)
-    )
+    return (noisy(centre, spread, rng.standard_normal(100_000)) for centre in (top, bottom))
 
 
 @pytest.mark.parametrize(("top", "bottom", "spread"), [(8.0, 10.0, 1.0), (12.0, 6.0, 1.0), (-1.0, 10.0, 2.0)])
@@ -231,13 +233,9 @@ def test_intervals_of_a_mean_of_unequal_ratios_cover_the_truth():
     shape = rng.standard_normal((2, len(truth), 2000))
     for _ in range(400):
         tops, bottoms = np.array(truth) * 10 + rng.normal(0, 0.7, 3), 10 + rng.normal(0, 2, 3)
-        parts = [
-            share(*(Value(np.append(x, x + s * z), frozenset([Source(1e6, 2)])) for x, s, z in pair))
-            for pair in zip(
-                zip(tops, [0.7] * 3, shape[0], strict=True), zip(bottoms, [2] * 3, shape[1], strict=True), strict=True
-            )
-        ]
-        place = standing(mean(parts), Relation.ABOVE, 0.0)
+        cells = zip(tops, bottoms, *shape, strict=True)
+        shares = [share(noisy(x, 0.7, over), noisy(y, 2.0, under)) for x, y, over, under in cells]
+        place = standing(mean(shares), Relation.ABOVE, 0.0)
         covered.append(place.low <= np.mean(truth) <= place.high)
     assert 0.92 <= np.mean(covered) <= 0.98
 
