@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh SECONDS OUT: see README.md. START=no only lays out; SHARE: jobs on the GPU; WEIGHTS: models to copy to OUT.
+# run.sh SECONDS OUT: see README.md. SHARE: jobs on the GPU; WEIGHTS: models to copy to OUT; TESTS: test files to run beside.
 set -u
 out=$2 end=$((SECONDS + $1)) here=$(dirname "$0") python=${PYTHON:-python3}
 if [ -f .gpu/site.tar.xz ]; then
@@ -10,7 +10,6 @@ export XLING_DATA=$PWD/.gpu/data XLING_COMMIT=$(cat .gpu/commit) XLING_GPU_SHARE
 export GIT_DIR=/nonexistent # the copy may have the git data of another commit
 $python "$here/pack.py" --unpack .gpu || exit 1
 echo "laid out after $SECONDS s"
-[ "${START:-yes}" = yes ] || exit 0
 
 wave() { # one Snakemake per wave; returns once it ends or all of its trainings have begun, so that the next wave fills the GPU
     local study=$(cut -d/ -f2 <<<"$2")
@@ -28,16 +27,27 @@ wave() { # one Snakemake per wave; returns once it ends or all of its trainings 
         until [ -s "$log" ] || ! kill -0 $pid 2>/dev/null; do sleep 1; done
     done
 }
-if [ ! -f .gpu/driver.pid ]; then
+drive() { # starts the waves of .gpu/queue, one per line, also those that a later call adds
+    local number=0 line
+    while sleep 1; do
+        line=$(sed -n "$((number + 1))p" .gpu/queue)
+        [ "$line" ] || continue
+        number=$((number + 1))
+        wave $number "$line"
+    done
+}
+[ ! -f .gpu/targets.txt ] || { cat .gpu/targets.txt >>.gpu/queue && rm .gpu/targets.txt; }
+if [ ! -f .gpu/begun ]; then
     nvidia-cuda-mps-control -d || true
     touch .gpu/begun
-    export -f wave
+    export -f wave drive
     export python
-    setsid nohup bash -c 'n=0; while read -r targets; do n=$((n + 1)); wave $n "$targets"; done <.gpu/targets.txt; wait' >.gpu/driver.log 2>&1 &
-    echo $! >.gpu/driver.pid
+    setsid nohup bash -c drive >.gpu/driver.log 2>&1 &
+    [ -z "${TESTS:-}" ] || setsid nohup $python -m pytest -q -p no:cacheprovider $TESTS >.gpu/tests.log 2>&1 &
 fi
-while [ $SECONDS -lt $end ] && kill -0 "$(cat .gpu/driver.pid)" 2>/dev/null; do sleep 1; done
+while [ $SECONDS -lt $end ]; do sleep 1; done
 cat .gpu/driver.log
+tail -n 15 .gpu/tests.log 2>/dev/null
 grep -h -A 3 "^Error in rule\|Exception" .gpu/wave*.log | head -n 20
 for log in results/mini-*/logs/pretrain/*.log; do echo "$(basename "$log" .log) $(tail -n 1 "$log" | cut -c27-110)"; done
 ls results/mini-*/transfer/*/xnli.json results/mini-*/contextual/*.json results/mini-*/analyses/*.json 2>/dev/null | cut -d/ -f2- | tr '\n' ' '
