@@ -2,14 +2,15 @@
 
 `text` is everything that is made before the first training. For seeds, each line is a wave: what no part has yet, first
 section 5 and its models, then the other models of en-fr, en-ru and en-zh, without word translation. `--without OTHER`
-leaves out encoders that another study has as well.
+leaves out encoders that another study has as well, `--only "en-fr.sep-*" …` all but the encoders of these patterns.
 """
 
 import argparse
 import re
 import tarfile
 from collections import defaultdict
-from collections.abc import Container
+from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 
 from workflow_scripts.config import REPOSITORY, read_config
@@ -23,14 +24,14 @@ SECTION5 = {"transfer_contextual", "retrieve_sentences", "compare_encoders"}
 IN_PARTS = SECTION5 | {"pretrain", "fine_tune", "audit_anchors"}
 
 
-def waves(jobs, section5: list[str], seeds: list[str], others: Container[str]) -> list[list[str]]:
+def waves(jobs, section5: list[str], seeds: list[str], wanted: Callable[[str], bool]) -> list[list[str]]:
     """Return the targets of each wave; of a training it is the log, because weights are in no part."""
     known = {name for part in PARTS.glob("*/*.tar.xz") for name in tarfile.open(part).getnames()}
     found = defaultdict(list)
     for job in (job for job in jobs if job.rule.name in IN_PARTS):
         target = str(job.output[-1 if job.rule.name == "pretrain" else 0])
         name, seed = re.findall(r"/([\w.-]+)\.s(\d+)[./]", target)[0]
-        if seed in seeds and target not in known and f"{name}.s{seed}" not in others:
+        if seed in seeds and target not in known and wanted(f"{name}.s{seed}"):
             first = f"{name}.s{seed}" in section5 or job.rule.name in SECTION5
             found[seeds.index(seed), "" if first else name.split(".")[0]].append(target)
     return [sorted(found[key], key=lambda path: "train.log" not in path) for key in sorted(found)]
@@ -48,6 +49,7 @@ def main() -> None:
     parser.add_argument("study")
     parser.add_argument("what", nargs="+")
     parser.add_argument("--without")
+    parser.add_argument("--only", nargs="+", default=["*"])
     args = parser.parse_args()
     study = open_study(args.study)
     jobs = open_dag(study.config, ["all"]).jobs
@@ -57,7 +59,11 @@ def main() -> None:
     else:
         other = open_study(args.without) if args.without else None
         others = {*other.models, *other.transfer.encoders} if other else set()
-        lines = waves(jobs, study.alignment.encoders, args.what, others)
+
+        def wanted(encoder: str) -> bool:
+            return encoder not in others and any(fnmatch(encoder, pattern) for pattern in args.only)
+
+        lines = waves(jobs, study.alignment.encoders, args.what, wanted)
     for line in lines:
         print(" ".join(line))
 

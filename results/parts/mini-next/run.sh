@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh SECONDS OUT: see README.md. SHARE: jobs on the GPU; WEIGHTS: models to copy to OUT; TESTS: test files to run beside.
+# run.sh SECONDS OUT: see README.md. SHARE: jobs on the GPU; WEIGHTS: models whose weights to copy to OUT; TESTS: test files to run beside.
 set -u
 out=$2 end=$((SECONDS + $1)) here=$(dirname "$0") python=${PYTHON:-python3}
 if [ -f .gpu/site.tar.xz ]; then
@@ -54,5 +54,5 @@ ls results/mini-*/transfer/*/xnli.json results/mini-*/contextual/*.json results/
 mkdir -p "$out"
 find results/mini-* \( -path '*/models/*' -o -path '*/transfer/*' -o -path '*/contextual/*' -o -path '*/analyses/*' -o -path '*/benchmarks/*' -o -path '*/logs/*' \) \
     -type f -newer .gpu/begun -not -name '*.safetensors' -print0 | tar --null -T - -cf - | xz -2 -T4 >"$out/part.tar.xz"
-for model in ${WEIGHTS:-}; do cp "results/mini-next/models/$model/model.safetensors" "$out/$model.safetensors"; done
+for model in ${WEIGHTS:-}; do split -b 15M "results/mini-next/models/$model/model.safetensors" "$out/$model."; done # cat MODEL.a? makes it whole
 echo "$(stat -c %s "$out/part.tar.xz") bytes; $SECONDS s"
