@@ -16,5 +16,11 @@ if [ ! -f "results/$study/dated" ]; then # results must not be older than the te
     touch "results/$study/dated"
 fi
 for part in "$parts"/*/*.tar.xz; do tar xJf "$part"; done
+analyses=(results/"$study"/analyses/*.json) plans=()
+for plan in "${analyses[@]/analyses/plans}"; do [ -f "$plan" ] || plans+=("$plan"); done
+if [ ${#plans[@]} -gt 0 ]; then # they are in no part, and newer ones than the analyses would make those again
+    .venv/bin/snakemake --cores 2 --configfile "${presets[@]}" --rerun-triggers mtime --quiet all -- "${plans[@]}"
+    touch -d 2026-01-01 "${plans[@]}"
+fi
 if [ "$like" ]; then cp -aln results/$like/{models,transfer} "results/$study"; fi
 .venv/bin/snakemake --cores 2 --configfile "${presets[@]}" --rerun-triggers mtime "$@"

@@ -1,7 +1,7 @@
-"""Print targets of Snakemake for a part of a study: python targets.py STUDY text, vectors, or seeds (1 2 …)
+"""Print targets of Snakemake for a part of a study: python targets.py STUDY text, or seeds (1 2 …)
 
 `text` is everything that is made before the first training. For seeds, each line is a wave: what no part has yet, first
-section 5 and its models, then the other models of en-fr, en-ru and en-zh, without word translation. `--without OTHER`
+section 5 and its models, then the other models of en-fr, en-ru and en-zh. `--without OTHER`
 leaves out encoders that another study has as well, `--only "en-fr.sep-*" …` all but the encoders of these patterns.
 """
 
@@ -20,7 +20,7 @@ from workflow_scripts.study import Study
 PARTS = Path(__file__).parent
 TEXT = {"split_corpus", "train_bpe", "build_vocabulary", "build_dictionary", "align_words"}
 TEXT |= {"prepare_task", "prepare_tatoeba", "prepare_parallel"}
-SECTION5 = {"transfer_contextual", "retrieve_sentences", "compare_encoders"}
+SECTION5 = {"transfer_contextual", "translate_words", "retrieve_sentences", "compare_encoders"}
 IN_PARTS = SECTION5 | {"pretrain", "fine_tune", "audit_anchors"}
 
 
@@ -53,9 +53,8 @@ def main() -> None:
     args = parser.parse_args()
     study = open_study(args.study)
     jobs = open_dag(study.config, ["all"]).jobs
-    if args.what in (["text"], ["vectors"]):
-        rules = TEXT if args.what == ["text"] else {"train_vectors"}
-        lines = [[str(job.output[0]) for job in jobs if job.rule.name in rules]]
+    if args.what == ["text"]:
+        lines = [[str(job.output[0]) for job in jobs if job.rule.name in TEXT]]
     else:
         other = open_study(args.without) if args.without else None
         others = {*other.models, *other.transfer.encoders} if other else set()

@@ -3,8 +3,9 @@
 python pack.py DATA .gpu            writes .gpu/heads.tar.xz and .gpu/packs/*.tar.xz
 python pack.py --unpack .gpu        lays them out in results/mini-next and .gpu/data
 
-Corpora travel as plain text, which xz packs a fifth smaller than zstandard does. Raw files are only looked at, so their
-first lines stand for them, older than everything else.
+Corpora travel as plain text, which xz packs a fifth smaller than zstandard does. Of the raw files only small ones are
+read after the text is made (MUSE's dictionaries); the first lines of the others stand for them, older than everything
+else.
 """
 
 import io
@@ -19,15 +20,17 @@ from backports import zstd
 RESULTS = Path("results/mini-next")
 BASE = ("bpe", "vocab", "tasks", "parallel", "tatoeba", "links", "tokenisers", "dictionary")
 ORDER = ("base", "en.wiki", "fr.wiki", "ru.wiki", "zh.wiki", "de.wiki", "fr.crawl", "ru.crawl", "zh.crawl")
+SMALL = 300_000  # bytes of a raw file that travels whole
 FAST = {zstd.CompressionParameter.compression_level: 3, zstd.CompressionParameter.checksum_flag: 1}
 
 
 def write_heads(data: Path, out: Path) -> None:
-    """Write the first line of every raw file that is not compressed, and an empty file for the others."""
+    """Write small raw files whole, of others the first line, and an empty file for a compressed one."""
     with tarfile.open(out, "w:xz") as archive:
         for file in sorted(path for path in data.rglob("*") if path.is_file()):
             with file.open("rb") as lines:
-                content = b"" if file.suffix in {".xz", ".bz2", ".gz", ".zip"} else next(lines, b"")
+                first = b"" if file.suffix in {".xz", ".bz2", ".gz", ".zip"} else next(lines, b"")
+                content = first + lines.read() if file.stat().st_size <= SMALL else first
             entry = archive.gettarinfo(file, arcname=str(file.relative_to(data)))
             entry.size, entry.mtime, entry.mode = len(content), 1_000_000_000, 0o644
             archive.addfile(entry, io.BytesIO(content))
