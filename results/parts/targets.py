@@ -1,8 +1,8 @@
 """Print targets of Snakemake for a part of a study: python targets.py STUDY text, or seeds (1 2 …)
 
 `text` is everything that is made before the first training. For seeds, each line is a wave: what no part has yet, first
-section 5 and its models, then the other models of en-fr, en-ru and en-zh. `--without OTHER`
-leaves out encoders that another study has as well, `--only "en-fr.sep-*" …` all but the encoders of these patterns.
+section 5 and its models, then the other models of en-fr, en-ru and en-zh. `--without OTHER` leaves out encoders that
+another study has as well, `--only "en-fr.sep-*" …` keeps only encoders of these patterns.
 """
 
 import argparse

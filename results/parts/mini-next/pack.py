@@ -25,12 +25,13 @@ FAST = {zstd.CompressionParameter.compression_level: 3, zstd.CompressionParamete
 
 
 def write_heads(data: Path, out: Path) -> None:
-    """Write small raw files whole, of others the first line, and an empty file for a compressed one."""
+    """Write small raw files whole, the first line of larger ones, and an empty file for those that are compressed."""
     with tarfile.open(out, "w:xz") as archive:
         for file in sorted(path for path in data.rglob("*") if path.is_file()):
-            with file.open("rb") as lines:
-                first = b"" if file.suffix in {".xz", ".bz2", ".gz", ".zip"} else next(lines, b"")
-                content = first + lines.read() if file.stat().st_size <= SMALL else first
+            content = b""
+            if file.suffix not in {".xz", ".bz2", ".gz", ".zip"}:
+                with file.open("rb") as lines:
+                    content = lines.read() if file.stat().st_size <= SMALL else next(lines, b"")
             entry = archive.gettarinfo(file, arcname=str(file.relative_to(data)))
             entry.size, entry.mtime, entry.mode = len(content), 1_000_000_000, 0o644
             archive.addfile(entry, io.BytesIO(content))

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh SECONDS OUT: see README.md. SHARE: jobs on the GPU; WEIGHTS: models whose weights to copy to OUT; TESTS: test files to run beside.
+# run.sh SECONDS OUT: see README.md. SHARE: jobs on the GPU; WEIGHTS: models whose weights to copy to OUT.
 set -u
 out=$2 end=$((SECONDS + $1)) here=$(dirname "$0") python=${PYTHON:-python3}
 if [ -f .gpu/site.tar.xz ]; then
@@ -36,18 +36,16 @@ drive() { # starts the waves of .gpu/queue, one per line, also those that a late
         wave $number "$line"
     done
 }
-[ ! -f .gpu/targets.txt ] || { cat .gpu/targets.txt >>.gpu/queue && rm .gpu/targets.txt; }
+touch .gpu/targets.txt && cat .gpu/targets.txt >>.gpu/queue && rm .gpu/targets.txt
 if [ ! -f .gpu/begun ]; then
     nvidia-cuda-mps-control -d || true
     touch .gpu/begun
     export -f wave drive
     export python
     setsid nohup bash -c drive >.gpu/driver.log 2>&1 &
-    [ -z "${TESTS:-}" ] || setsid nohup $python -m pytest -q -p no:cacheprovider $TESTS >.gpu/tests.log 2>&1 &
 fi
 while [ $SECONDS -lt $end ]; do sleep 1; done
 cat .gpu/driver.log
-tail -n 15 .gpu/tests.log 2>/dev/null
 grep -h -A 3 "^Error in rule\|Exception" .gpu/wave*.log | head -n 20
 for log in results/mini-*/logs/pretrain/*.log; do echo "$(basename "$log" .log) $(tail -n 1 "$log" | cut -c27-110)"; done
 ls results/mini-*/transfer/*/xnli.json results/mini-*/contextual/*.json results/mini-*/analyses/*.json 2>/dev/null | cut -d/ -f2- | tr '\n' ' '
